@@ -3,18 +3,21 @@
 //! use     "device/reference/attention_backward.cuh"
 //!
 //! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order, which is faster; its last bits may then differ from launch to launch"
-//! param   HD      = 64    in {32, 64, 96, 128}     "elements of a head"
+//! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"
 //! param   RESULTS = 2     in 2..4                  "steps of the gradients of their results"
 //!
-//! let     TILE    = 128                            "keys of a tile: 64 a consumer warpgroup"
-//! let     SIZE    = HD <= 64 ? 64 : 128            "elements of a head in shared memory"
-//! let     VALUE_SIZE = HV <= 64 ? 64 : 128
-//! let     STEP    = 8192 / SIZE                    "queries of a step: each consumer sums 64 x 64 elements of their gradients"
+//! let     WIDE    = HD > 128                       "consumer warpgroups share a tile's keys, and have some of the columns each"
+//! let     TILE    = WIDE ? 64 : 128                "keys of a tile"
+//! let     SIZE    = HD <= 64 ? 64 : HD <= 128 ? 128 : HD "elements of a head in shared memory"
+//! let     VALUE_SIZE = HV <= 64 && !WIDE ? 64 : HV <= 128 ? 128 : HV
+//! let     STEP    = HD <= 64 ? 128 : 64            "queries of a step"
+//! let     SHARES  = max(2, SIZE / 64)              "of 64 x 64 elements of their gradients, which a consumer sums"
 //! let     THREADS = 384
 //! let     QUERIES = STEP * (SIZE * sizeof(T) + 4)  "bytes of a step of queries"
 //! let     VALUES  = STEP * (VALUE_SIZE * sizeof(T) + 4) "bytes of a step of the gradients of results"
-//! let     OWN     = TILE * (SIZE + VALUE_SIZE) * sizeof(T) + 3 * TILE * STEP * sizeof(T) + (ATOMIC == 1 || SIZE == 64 ? 8192 : 33024)
+//! let     BETWEEN = WIDE ? 0 : ATOMIC == 1 || SIZE == 64 ? 8192 : 33024 "bytes of sums on their way"
+//! let     OWN     = TILE * (SIZE + VALUE_SIZE + (WIDE ? 4 : 3) * STEP) * sizeof(T) + BETWEEN
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)
@@ -30,7 +33,7 @@
 //! tensor  V   box [1, 64, 64]  swizzle 128  l2 256
 //! tensor  DO  box [1, 64, 64]  swizzle 128  l2 256
 //!
-//! workspace sums     STEPS * 32768  zero           "of DQ, as the consumers' registers hold them"
+//! workspace sums     STEPS * SHARES * 16384  zero           "of DQ, as the consumers' registers hold them"
 //! workspace counters (1 + 2 * KV_HEADS) * 4  zero  "items that have been drawn; shares of tiles added and pieces rounded, of each head of keys"
 //! workspace ranks    ATOMIC == 1 ? 0 : STEPS * 8  zero "tiles that have been added to the sums of a step"
 //!
@@ -38,12 +41,15 @@
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
+//! preset  HD = 64, STAGES = 3      when HD == 64
+//! preset  HD = 192, STAGES = 3     when HD == 192
+//! preset  HD = 256, STAGES = 2     when HD == 256
 //! preset  STAGES = 3, RESULTS = 3  when HD != 64
 //! preset  STAGES = 3
 //! preset  STAGES = 2
 
 #include "device/epilogue/round_sums.cuh"
-#include "device/pipeline/attention_backward_wgmma.cuh"
+#include "device/pipeline/attention_backward_wide_wgmma.cuh"
 #include "device/reference/attention_backward.cuh"
 #include "device/schedule/attention_backward.cuh"
 
@@ -66,7 +72,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   };
   const QuerySums to(sums, counters, ranks);
   const SumsRounder<SIZE, kOrdered, decltype(rows_of)> round = {to, scale, HD, rows_of};
-  make_gradients<KeyGradients>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
+  make_gradients<GradientsBy>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
 }
 
 #endif

@@ -11,7 +11,7 @@
 //! let     CLUSTER = 1                              "blocks that combine their parts of a sequence through shared memory"
 //! let     WARPS   = 1                              "steps that a block computes at a time"
 //! let     THREADS = 128
-//! let     RING    = STAGES * BN * KD * sizeof(T)
+//! let     RING    = STAGES * BN * KD * sizeof(E)
 //! let     PART    = ROWS * (HD + 10) * 4           "in place of the ring"
 //! let     SMEM    = align_up(ROWS * KD * sizeof(T) + max(RING, PART) + 16 * ROWS * BN, 1024)
 //! let     TILES   = ceil_div(TOKENS * HEADS, ROWS) "blocks that share a part of a sequence's keys"
@@ -27,14 +27,14 @@
 //! let     GRID    = TILES * ACROSS * WANTED
 //!
 //! require SMEM + 512 <= device.smem_per_block      "the queries and the ring of keys must fit in shared memory"
-//! require alignment(C) >= 16 && stride(C, 0) % 8 == 0 && stride(C, 1) % 8 == 0 "rows are copied 16 bytes at a time"
+//! require alignment(C) >= 16 && (stride(C, 0) | stride(C, 1)) * sizeof(E) % 16 == 0 "rows are copied 16 bytes at a time"
 //! require stride(Q, 3) == 1 && stride(C, 2) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
 //!
 //! workspace parts     GRID == UNITS ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
 //! workspace counters  GRID == UNITS ? 0 : UNITS * 4  zero "parts that have come"
 //!
 //! launch  grid TILES, ACROSS, WANTED  block THREADS  smem SMEM
-//! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes (B * N * KD + B * TOKENS * HEADS * (KD + HD)) * sizeof(T)
+//! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes B * N * KD * sizeof(E) + B * TOKENS * HEADS * (KD + HD) * sizeof(T)
 //!
 //! preset  ROWS = 32, BN = 32  when device.smem_per_block >= 140000 && TOKENS * HEADS > 16
 //! preset  ROWS = 16, BN = 32
@@ -45,7 +45,7 @@
 #include "device/pipeline/latent_queries.cuh"
 #include "device/reference/attention_latent.cuh"
 #include "device/schedule/attention_decode.cuh"
-#include "device/tile/mma_tile.cuh"
+#include "device/tile/mma_e4m3_tile.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/shared_memory.cuh"
 
@@ -53,7 +53,7 @@
 
 constexpr int kWarps = THREADS / 32, kPart = HD / kWarps;
 
-using Keys = SharedTile<T, BN, KD>;
+using Keys = SharedTile<E, BN, KD>;
 using Scores = RegisterTile<layout::Mma<ROWS, BN>>;
 using Values = RegisterTile<layout::Mma<ROWS, kPart>>;  // of a warp
 
@@ -69,29 +69,26 @@ static_assert(sizeof(Smem) <= SMEM);
 
 // Starts copying the keys of a step; each lane has looked up the row of one. Rows beyond the sequence's keys, which
 // have the page -1, become zeros, as do those of pages that do not exist.
-__device__ inline void copy_keys(Keys& to, const View<const T, 3>& C, const PagedKeys<1>& table, const Place& place) {
+__device__ inline void copy_keys(Keys& to, const View<const E, 3>& C, const PagedKeys<1>& table, const Place& place) {
+  constexpr int kElements = 16 / sizeof(E);  // of a lane at a time
   const int lane = threadIdx.x % 32;
 #pragma unroll 2
   for (int row = threadIdx.x / 32; row < BN; row += kWarps) {
     const int page = __shfl_sync(0xffffffff, place.page, row), at = __shfl_sync(0xffffffff, place.row, row);
-    const T* const from = C.data + page * C.stride[0] + at * C.stride[1];
-    for (int column = lane * 8; column < KD; column += 256)
+    const E* const from = C.data + page * C.stride[0] + at * C.stride[1];
+    for (int column = lane * kElements; column < KD; column += 32 * kElements)
       cp_async::cg(smem_address(&to.at(row, column)), from + column, table.has(page) ? 16 : 0);
   }
 }
 
-// Computes the scores of a step. Each warp multiplies a part of KD, and adds those of all in the same order.
+// Computes the scores of a step. Each warp multiplies every fourth 32 bytes of KD, and adds what all have made in the
+// same order.
 __device__ inline void score(Scores& s, Smem& smem, const Keys& k) {
-  constexpr int kDepth = KD / kWarps, kQuads = Scores::Layout::kRegisters / 4;
+  constexpr int kDepth = 32 / sizeof(E), kQuads = Scores::Layout::kRegisters / 4;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   s.fill(0);
 #pragma unroll 3  // all at once take the registers of the sums
-  for (int i = 0; i < kDepth; i += 16) {
-    const int column = warp * kDepth + i, panel = column / Keys::kPanel;
-    mma::Operands<T, ROWS, BN> operands;
-    operands.load(smem.q.part(panel), 0, k.part(panel), 0, column % Keys::kPanel);
-    operands.multiply(s);
-  }
+  for (int column = warp * kDepth; column < KD; column += kWarps * kDepth) mma::multiply_at(s, smem.q, 0, k, column);
 #pragma unroll
   for (int i = 0; i < kQuads; ++i)
     smem.scores[warp][i][lane] = make_float4(s.x[i * 4], s.x[i * 4 + 1], s.x[i * 4 + 2], s.x[i * 4 + 3]);
@@ -107,9 +104,11 @@ __device__ inline void score(Scores& s, Smem& smem, const Keys& k) {
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
-    View<const T, 4> Q, View<const T, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<T, 4> O,
-    View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
+    View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
+    View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   using Layout = Scores::Layout;
+  const HeadNumbers numbers = numbers_of(SC);
+  scale = numbers.product_scale(scale, 0, 0);
   Smem& smem = shared_memory<Smem>();
   __shared__ int last[ROWS];  // key that each row sees
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
@@ -148,14 +147,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
       s.x[i] = !sees ? softmax.kMasked : scale < 0 ? -s.x[i] : s.x[i];
     }
     values.map_rows(softmax.weigh(s), [](f32 x, f32 factor) { return x * factor; });
-    mma::multiply_rounded(values, s,
-                          reinterpret_cast<const SharedTile<T, BN, kPart>&>(k.panel[warp * (kPart / Keys::kPanel)]));
+    mma::multiply_rounded(
+        values, s,
+        reinterpret_cast<const SharedTile<E, BN, kPart, Keys::kSwizzle>&>(k.panel[warp * (kPart / Keys::kPanel)]));
   }
   cp_async::wait_all();
   __syncthreads();  // the ring is free for the results
-  smem.part.store(0, warp * kPart, values, softmax.scaled_greatest(), softmax.sums());
+  smem.part.store(0, warp * kPart, mma::in_order<E>(values), softmax.scaled_greatest(), softmax.sums());
   combine_latent<THREADS>(smem.part, work,
-                          {O, L, {}, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
+                          {O, L, numbers, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)},
                           [] { __syncthreads(); });
 }
 

@@ -40,8 +40,10 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
+//! preset  HD = 64, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && CAUSAL == 0 && N <= 1024 && given(mask) == 0
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && N <= 3072 && given(mask) == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 || given(mask) == 1
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144 && given(mask) == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                            when given(mask) == 0

@@ -1,6 +1,7 @@
 // Attention on the emulator: masks, scores and sinks, operands of 8 bits, sequences of different lengths, keys in
 // pages, and the same bits whatever else is in a batch.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -83,11 +84,16 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
 
 TEST_CASE("the last tokens of sequences see a cache of rows that are keys and values, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
-  const std::vector<std::pair<const char*, const char*>> files = {{"attention_decode_latent_wgmma", "emulator:sm_90a"},
-                                                                  {"attention_decode_latent", "emulator:sm_80"}};
-  for (const auto& [file, device] : files) {
+  const std::vector<std::array<const char*, 3>> files = {
+      {"attention_decode_latent_wgmma", "emulator:sm_90a", "SCALED=0"},
+      {"attention_decode_latent_wgmma", "emulator:sm_90a", "SCALED=1"},
+      {"attention_decode_latent_e4m3_wgmma", "emulator:sm_90a", "E=e4m3"},
+      {"attention_decode_latent", "emulator:sm_80", "SCALED=0"},
+      {"attention_decode_latent", "emulator:sm_80", "E=e4m3"}};
+  for (const auto& [file, device, cache] : files) {
     const auto passes = [&](std::vector<std::string> words) {
-      words.insert(words.begin(), {"attention_decode_latent", "--device", device, "--template-file", file, "LSE=1"});
+      words.insert(words.begin(),
+                   {"attention_decode_latent", "--device", device, "--template-file", file, cache, "LSE=1"});
       check_passes(words);
     };
     passes({"B=2", "TOKENS=3", "HEADS=6", "P=3", "SIZE=64", "MAX_PAGES=0"});
@@ -96,6 +102,9 @@ TEST_CASE("the last tokens of sequences see a cache of rows that are keys and va
   }
   check_passes({"attention_decode_latent", "--device", "emulator:sm_90a", "B=1", "TOKENS=1", "HEADS=16", "P=4",
                 "SIZE=64", "MAX_PAGES=9", "LSE=1", "PARTS=4", "CLUSTER=2", "--scalar", "scale=-0.1"});
+  for (const char* device : {"emulator:sm_90a", "emulator:sm_121a"})
+    check_passes({"attention_decode_latent", kDevice, device, "B=2", "TOKENS=2", "HEADS=20", "P=40", "SIZE=5",
+                  "MAX_PAGES=33", "E=e4m3", "SCALED=1", "RAGGED=1", "--scalar", "scale=-0.1"});
   check_passes(
       {"attention_decode_latent", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "P=40", "SIZE=5", "MAX_PAGES=13"});
 }

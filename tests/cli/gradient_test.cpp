@@ -123,12 +123,12 @@ TEST_CASE("the gradient of a sink is a sum that docs/attention.md shows") {
 TEST_CASE("attention has gradients of every size of head, of keys and of values") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {
-    const bool wide = &file == kFiles;
     for (const char* size : {"HD=32", "HD=64", "HD=96", "HD=128"})
       check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=37", "N=133", size, "CAUSAL=1", "T=f16"});
     for (const char* size : {"HD=192", "HD=256"})
-      if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=20", "N=70", size, "CAUSAL=1"});
-    if (wide) check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=40", "N=30", "HD=192", "VD=128"});
+      check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=20", "N=70", size, "CAUSAL=1"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=70", "N=135", "HD=192", "VD=128"});
+    check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=40", "N=30", "HD=256", "VD=32", "T=f16"});
     check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=128", "VD=64"});
     check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=96", "VD=32"});
   }
@@ -160,6 +160,9 @@ TEST_CASE("attention's gradients are those of masks and scores, whose derivative
     passes("M=70", "N=100", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
     passes("M=70", "N=100", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
     passes("M=70", "N=100", {"--hook", "score=q % 3 == 0 ? -1.0f / 0.0f : s * s * 0.01f"});
+    passes("M=0", "N=70", {"HD=192"});
+    passes("M=70", "N=150", {"HD=256", "--hook", "mask=k <= q && q - k < 40", "--hook", "score=20 * tanh(s / 20)"});
+    passes("M=40", "N=140", {"HD=192", "--hook", "mask=k < 64"});
   }
 }
 
@@ -184,6 +187,7 @@ TEST_CASE("sequences of different lengths have gradients of their own, by every 
       };
       passes({"HD=64", "CAUSAL=1"});
       passes({"HD=128", "T=f16"});
+      passes({"HD=192", "VD=128", "CAUSAL=1"});
       passes({"HD=96", "VD=32", "--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
       check_passes(words, {"BATCH=0", "HEADS=2", "KV_HEADS=1", "M=10", "N=10"});
       if (file == files[0].first) break;

@@ -93,17 +93,22 @@ TEST_CASE("latent attention of the last tokens agrees with its reference, by eve
   Engine engine;
   const auto check = [&](const std::string& file, const Numbers& dims, const Numbers& params,
                          DType type = DType::bf16) {
-    const Request request{
-        .kernel = "attention_decode_latent", .dims = dims, .types = {{"T", type}}, .params = params, .file = file};
+    const bool bytes = file == "attention_decode_latent_e4m3_wgmma";
+    const Request request{.kernel = "attention_decode_latent",
+                          .dims = dims,
+                          .types = {{"T", type}, {"E", bytes ? DType::e4m3 : type}},
+                          .params = params,
+                          .file = file};
     const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
     CHECK_MESSAGE(fault.empty(), fmt::format("{} {} {}\n{}", file, dims, params, fault));
   };
-  for (const std::string file : {"attention_decode_latent_wgmma", "attention_decode_latent"}) {
+  for (const std::string file :
+       {"attention_decode_latent_wgmma", "attention_decode_latent_e4m3_wgmma", "attention_decode_latent"}) {
     for (const std::int64_t pages : {0, 1, 2, 63, 700})
       check(file, {{"B", 2}, {"TOKENS", 1}, {"HEADS", 128}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", pages}},
             {{"LSE", 1}});
     check(file, {{"B", 3}, {"TOKENS", 2}, {"HEADS", 48}, {"P", 60}, {"SIZE", 16}, {"MAX_PAGES", 133}}, {}, DType::f16);
-    check(file, {{"B", 90}, {"TOKENS", 1}, {"HEADS", 16}, {"P", 60}, {"SIZE", 32}, {"MAX_PAGES", 90}},
+    check(file, {{"B", 90}, {"TOKENS", 1}, {"HEADS", 24}, {"P", 60}, {"SIZE", 32}, {"MAX_PAGES", 90}},
           {{"RAGGED", 1}, {"LSE", 1}});
     check(file, {{"B", 1}, {"TOKENS", 1}, {"HEADS", 16}, {"P", 60}, {"SIZE", 64}, {"MAX_PAGES", 300}},
           {{"PARTS", 16}, {"LSE", 1}});
@@ -230,14 +235,13 @@ TEST_CASE("attention's gradients agree with their reference") {
   Engine engine;
   for (const Shape& shape : {Shape{4, 4, 128, 128}, Shape{4, 2, 77, 301}, Shape{3, 1, 300, 100}, Shape{1, 1, 1, 1000},
                              Shape{2, 2, 40, 0}, Shape{2, 2, 0, 40}, Shape{64, 8, 513, 700}}) {
-    for (const std::int64_t size : {64, 128}) {
+    for (const std::int64_t size : {64, 128, 192, 256}) {
       for (const std::int64_t causal : {0, 1}) {
         check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}});
-        for (const std::int64_t stages : {1, 2})
-          check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"ATOMIC", 1}, {"STAGES", stages}});
-        check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"STEP_M", 48}, {"STAGES_M", 1}}, DType::f16);
+        check_backward(engine, shape, {{"HD", size}, {"CAUSAL", causal}, {"ATOMIC", 1}}, DType::f16);
       }
     }
+    check_backward(engine, shape, {{"HD", 192}, {"VD", 128}, {"CAUSAL", 1}});
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The sums of the gradients of queries out to global memory.
+// The sums of the gradients of queries out to global memory. SHARES is the template's.
 #include "device/ptx/acquire.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/reduce/grid.cuh"
@@ -8,16 +8,16 @@
 #include "device/tile/store_gradient.cuh"
 
 // Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the sequence's rows of DQ of a
-// head; Columns of a step's sums are 64 or 128. Called by as many threads as `reader` is for, whole warps, of which
-// this is number `thread`; uses a named barrier.
+// head; Columns of a step's sums are as many as a head has in shared memory. Called by as many threads as `reader` is
+// for, whole warps, of which this is number `thread`; uses a named barrier.
 template <int Columns, bool Ordered, class Reader, class RowsOf>
 __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece, f32 scale, int columns,
                                   const RowsOf& rows_of, Reader reader, int thread, int barrier) {
   constexpr int kThreads = Reader::kThreads;
   if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
   __syncwarp();
-  // Items are 32 columns of a consumer's share of a step, of the registers of one of its threads.
-  constexpr int kItems = kSums / 8, kStep = 2 * kSums / Columns;
+  // Items are 32 columns of a share of a step, of the registers of one of its consumer's threads.
+  constexpr int kItems = SHARES * kSums / 16, kStep = Columns == 64 ? 128 : 64;
   const int end = (piece.end - piece.begin) * kItems;
   const auto pack_of = [&](int item) {
     return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + s64{item / 128} * 512 + item % 128;
@@ -26,9 +26,9 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
 #pragma unroll 1
   for (int item = thread; item < end; item += kThreads) {
     reader.advance(pack_of(item + kThreads), item + kThreads < end);
-    const int of_all = piece.begin + item / kItems - piece.base, consumer = item / 256 % 2, half = item / 128 % 2;
-    const int row = of_all % piece.steps * kStep + (Columns == 64 ? consumer * 64 : 0) + item % 128 / 32 * 16;
-    const int column = (Columns == 64 ? 0 : consumer * 64) + half * 32;
+    const int of_all = piece.begin + item / kItems - piece.base, share = item / 256 % SHARES, half = item / 128 % 2;
+    const int row = of_all % piece.steps * kStep + (Columns == 64 ? share * 64 : 0) + item % 128 / 32 * 16;
+    const int column = (Columns == 64 ? 0 : share * 64) + half * 32;
     const auto pair = [&](int block, int i) {
       const float2 x = reader.pair(block, i);
       return make_float2(x.x * scale, x.y * scale);

@@ -2,8 +2,46 @@
 // Latent attention by wgmma: a row of the cache is the key, of KD elements, and its first HD elements are the value, so
 // that one tile in shared memory serves both products. Two warpgroups compute the scores of steps in turn, consumer 0
 // those of the first of two; each has half of the columns of the weighted sums of values, of all steps, and gets the
-// other's weights through shared memory. T, KD, HD, BN, RUN and ROWS are the template's, and WarpPart the results that
-// a cluster combines.
+// other's weights through shared memory. T, KD, HD, BN and ROWS are the template's, and WarpPart the results that a
+// cluster combines.
+//
+// What the files of the kernel attention_decode_latent by wgmma share of their manifests, which `use` this:
+//! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
+//! param   LEAST   = 128   in {64, 128, 256, 512, 1024} "keys of a part at least, unless it is the only one"
+//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
+//!
+//! let     ROWS    = 64                             "heads of queries times tokens that a block computes together"
+//! let     BN      = 64                             "keys of a step"
+//! let     WARPS   = 1                              "steps that a block computes at a time"
+//! let     THREADS = 384
+//! let     SMEM    = align_up((ROWS + 2 * BN) * KD * sizeof(T) + 16 * ROWS + 96, 1024)
+//! let     TILES   = ceil_div(TOKENS * HEADS, ROWS) "blocks that share a part of a sequence's keys"
+//! let     UNITS   = B * TILES                      "what is split into parts"
+//! let     ROOM    = CLUSTER <= 2 ? device.sm_count : device.sm_count * 3 / 4 "blocks at a time: larger clusters leave some processors idle"
+//! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
+//! let     TWO     = 2 * ROOM / max(UNITS, 1)
+//! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM || UNITS * 8 < ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
+//! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
+//! let     EVEN    = max(WANTED / CLUSTER, 1) * CLUSTER "parts of each if all are as long"
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < ROOM ? 2 * ROOM : 0 "parts beyond one of each"
+//! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
+//! let     ACROSS  = RAGGED == 0 ? B : max(B, (B + BESIDES) / EVEN)
+//! let     GRID    = TILES * ACROSS * EVEN
+//!
+//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
+//! require SMEM + 512 <= device.smem_per_block      "the queries and the keys of two steps must fit in shared memory"
+//! require stride(Q, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
+//!
+//! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
+//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * CLUSTER * 4  zero "parts that have come"
+//!
+//! cluster 1, 1, CLUSTER
+//! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
+//! work    flops 2 * B * TOKENS * HEADS * N * (KD + HD)  bytes B * N * KD * sizeof(E) + B * TOKENS * HEADS * (KD + HD) * sizeof(T)
+//!
+//! preset  CLUSTER = 4, LEAST = 128   when UNITS * 16 <= ROOM && WANTED >= 4
+//! preset  CLUSTER = 2, LEAST = 128   when UNITS * 2 <= ROOM && WANTED >= 2
+//! preset  CLUSTER = 1, LEAST = 1024
 #include "device/pipeline/key_copy.cuh"
 #include "device/pipeline/latent_queries.cuh"
 #include "device/pipeline/pipeline.cuh"
@@ -39,38 +77,15 @@ struct Smem {
   };
   f32 greatest[2][ROWS], sum[2][ROWS];  // of each consumer's steps
   Pipeline<2> half[2], rest;            // of tiles: consumer i releases half i, and the rest of the other's steps
+
+  // Called by one thread, followed by a barrier of the block. Each slot is filled by `producers`.
+  __device__ void init(u32 producers) {
+    half[0].init(1, producers);
+    half[1].init(1, producers);
+    rest.init(1, producers);
+  }
 };
 static_assert(sizeof(Smem) <= SMEM);
-
-// Loads the keys of the block's steps, as runs of RUN rows of one page, by as many lanes. Called by one warp.
-template <class Work>
-__device__ inline void load_latent(Smem& smem, const CUtensorMap& C, const PagedKeys<RUN>& table, const Work& work) {
-  const int lane = threadIdx.x % 32, row = lane * RUN;
-  const auto look_up = [&](int round) {
-    const int key = work.key(round, 0) + row;
-    return row < BN && key < work.keys ? table.place(key) : Place{-1, 0};  // no page has the number -1: zeros
-  };
-  Place ahead = look_up(work.rounds.first);
-  Producer left(smem.half[0]), right(smem.half[1]), rest(smem.rest);
-#pragma unroll 1
-  for (int round = work.rounds.first; round < work.rounds.end; ++round) {
-    const Place at = ahead;
-    ahead = look_up(round + 1);
-    const auto load = [&](Pipeline<2>& pipeline, Producer<2, 1>& producer, int first, int columns) {
-      const u32 slot = producer.acquire();
-      Barrier& full = pipeline.full[slot];
-      if (lane == 0) full.expect(BN * columns * sizeof(T));
-      __syncwarp();
-      if (row >= BN) return;
-#pragma unroll 1
-      for (int column = first; column < first + columns; column += LatentTile::kPanel)
-        tma::load(&smem.k[slot].panel[column / LatentTile::kPanel][row], C, full, {column, at.row, at.page});
-    };
-    load(smem.half[0], left, 0, kHalf);
-    load(smem.half[1], right, kHalf, kHalf);
-    load(smem.rest, rest, HD, KD - HD);
-  }
-}
 
 // One consumer. Uses the named barriers 1 to 5.
 template <class Work> class LatentAttention {
@@ -225,5 +240,17 @@ template <class Work> class LatentAttention {
   wgmma::Words<T, BN> weights_;
   Values o_;
 };
+
+// The consumers' part of a kernel until their results are in `smem.part`.
+template <class Work>
+__device__ inline void attend_latent(Smem& smem, const View<const T, 4>& Q, Work& work, f32 scale, const Dims& dims) {
+  work.find_rows(dims);
+  copy_queries<kConsumers>(smem.q, Q, work);
+  tma::fence();
+  sync(5, kConsumers);
+  LatentAttention<Work> attention(smem, work, scale, dims.TOKENS);
+  attention.attend();
+  attention.store();
+}
 
 #endif

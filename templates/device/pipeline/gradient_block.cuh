@@ -1,7 +1,8 @@
 #pragma once
 // What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
-// heads whose tiles are complete. T, HD, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
+// heads whose tiles are complete. T, HD, WIDE, TILE, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
+// template's.
 #include "device/pipeline/staged_share.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/acquire.cuh"
@@ -19,37 +20,43 @@ constexpr bool kOrdered = ATOMIC == 0;
 // In a fixed order consumers leave what they give in shared memory. Of heads of 64 they add it from registers when
 // their turn has come, which leaves room for a third stage and is faster; of heads of 128 it is slower.
 constexpr bool kStaged = kOrdered && SIZE == 128;
-// Of the three warps beside the producer, those that see to the sums' being added; the others round pieces of them.
-constexpr int kAdders = kStaged ? 2 : 1, kRounders = 32 * (3 - kAdders);
+// Threads that see to it that sums are added: for each consumer one, or where consumers take turns one that gives the
+// turns and one that tells other blocks what has been added, so that neither waits while the other does.
+constexpr bool kTurns = kOrdered && !kStaged;
+constexpr int kAdderThreads = kTurns ? 4 : 2;
+// Of the three warps beside the producer, those with these threads; the others round pieces of sums.
+constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
-// What is between the consumers and these warps.
-template <bool Staged> struct SumsBetween {
+// What is between the consumers and these warps. Wide heads leave no room for sums that are being rounded.
+template <bool Staged, bool Wide> struct SumsBetween {
   StagedShare staged[2];  // of each consumer
 
   __device__ void init() {
     for (auto& of : staged) of.init();
   }
 };
-template <> struct SumsBetween<false> {
-  SharedSums<kRounders> rounded;
-  Barrier turn[2][2];  // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
-  Barrier given[2];    // of each consumer: it has added that, or where any order will do, all that a tile gives
+template <> struct SumsBetween<false, true> {
+  Barrier turn[2][2];   // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
+  Barrier given[2][2];  // likewise: it has added that, or where any order will do, all that a tile gives
+  Barrier told[2][2];   // likewise: other blocks know of it
 
   __device__ void init() {
     for (auto& of : turn) of[0].init(1), of[1].init(1);
-    for (auto& of : given) of.init(4);
+    for (auto& of : given) of[0].init(4), of[1].init(4);
+    for (auto& of : told) of[0].init(1), of[1].init(1);
   }
 };
+template <> struct SumsBetween<false, false> : SumsBetween<false, true> { SharedSums<kRounders> rounded; };
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
 
-  SharedTile<T, 64, SIZE> keys[2];  // of each consumer
-  SharedTile<T, 64, VALUE_SIZE> values[2];
+  SharedTile<T, 64, SIZE> keys[TILE / 64];  // of each consumer, or of both
+  SharedTile<T, 64, VALUE_SIZE> values[TILE / 64];
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
-  SharedTile<T, 64, STEP> gradients[3][2];  // of the scores of three steps, of each consumer
-  SumsBetween<kStaged> between;
+  SharedTile<T, 64, STEP> gradients[WIDE ? 2 : 3][2];  // of the scores of steps: of each consumer, or after weights
+  SumsBetween<kStaged, WIDE> between;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -60,6 +67,7 @@ template <class Items> struct BackwardSmem {
   Pipeline<1> own;            // keys and values
   Pipeline<2> items;          // of `drawn`
   Barrier published[2][2];    // of each consumer and even and odd steps: it has published the step
+  Barrier passed[2][2];       // likewise: it has multiplied what the consumers of wide heads have published
 
   // Called by one thread, followed by a barrier of the block. Each warp but the producer reads every item.
   template <class... Offsets> __device__ void init(const Dims& dims, const Offsets&... offsets) {
@@ -70,6 +78,7 @@ template <class Items> struct BackwardSmem {
     own.init(2);
     items.init(11);
     for (auto& of : published) of[0].init(1), of[1].init(1);
+    for (auto& of : passed) of[0].init(4), of[1].init(4);
     between.init();
     fence_barrier_init();
   }
@@ -100,25 +109,27 @@ template <class Smem> class ItemReader {
 };
 
 // Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
-// What a step gives comes during the second step after it. Used by one thread for each consumer.
+// What a step gives comes during the second step after it.
 template <class Smem> class SumsAdder {
  public:
-  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int consumer)
-      : smem_(smem), sums_(sums), consumer_(consumer) {}
+  __device__ SumsAdder(Smem& smem, const QuerySums& sums, int thread)
+      : smem_(smem), sums_(sums), consumer_(thread % 2), tells_(!kTurns || thread / 2 == 1) {}
 
-  // Returns when all that the next tile gives has been added.
-  __device__ void add_tile() {
+  // Returns when all that the next tile gives has been added, or has its turn.
+  __device__ void add_tile(int kv_head) {
     if constexpr (kStaged)
       while (!add_share()) {
       }
-    else if constexpr (kOrdered)
-      give_turns();
+    else if constexpr (kTurns)
+      while (!(tells_ ? tell() : give_turn())) {
+      }
     else
-      smem_.between.given[consumer_].wait(given_++ % 2);
+      smem_.between.given[consumer_][0].wait(count_++ % 2);
+    if (tells_) global::add_release(sums_.added(kv_head), 1);
   }
 
  private:
-  // Adds the next share. Returns whether it is the tile's last.
+  // Each does so for the next step and returns whether it is the tile's last.
   __device__ bool add_share() {
     StagedShare& share = smem_.between.staged[consumer_];
     share.full.wait(count_ % 2);
@@ -129,41 +140,40 @@ template <class Smem> class SumsAdder {
       share.add(sums_.of(record.number, consumer_), sums_.rank(record.number, consumer_), record.rank);
     return record.last();
   }
-
-  // Gives the consumer its turn for each step, once those of the tiles before have been added, and tells the tiles
-  // after.
-  __device__ void give_turns() {
-    smem_.published[consumer_][count_ % 2].wait(count_ / 2 % 2);
-    bool more = !smem_.records[count_ % kStepRecords].none();
-    if (!more) smem_.between.turn[consumer_][count_++ % 2].arrive();
-    while (more) {
-      const StepRecord record = smem_.records[count_ % kStepRecords];
-      u32* const rank = sums_.rank(record.number, consumer_);
-      global::await(rank, record.rank);
-      smem_.between.turn[consumer_][count_++ % 2].arrive();
-      smem_.between.given[consumer_].wait(given_++ % 2);
-      global::store_release(rank, record.rank + 1);
-      more = !record.last();
-    }
+  // The consumer may add once the tiles before have, and what it gave two steps before has been told.
+  __device__ bool give_turn() {
+    const u32 step = count_++;
+    smem_.published[consumer_][step % 2].wait(step / 2 % 2);
+    const StepRecord record = smem_.records[step % kStepRecords];
+    if (!record.none()) global::await(sums_.rank(record.number, consumer_), record.rank);
+    smem_.between.told[consumer_][step % 2].wait(step / 2 % 2 ^ 1);
+    smem_.between.turn[consumer_][step % 2].arrive();
+    return record.last();
+  }
+  __device__ bool tell() {
+    const u32 step = count_++;
+    smem_.between.given[consumer_][step % 2].wait(step / 2 % 2);
+    const StepRecord record = smem_.records[step % kStepRecords];
+    if (!record.none()) global::store_release(sums_.rank(record.number, consumer_), record.rank + 1);
+    smem_.between.told[consumer_][step % 2].arrive();
+    return record.last();
   }
 
   Smem& smem_;
   const QuerySums& sums_;
   const int consumer_;
-  u32 count_ = 0, given_ = 0;  // steps, and what has been told to be added
+  const bool tells_;
+  u32 count_ = 0;  // of steps, or in any order of tiles
 };
 
 // Adds all tiles, and tells that each has been added. Called by one of kAdders warps.
 template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySums& sums, int warp) {
-  constexpr int kOfWarp = 2 / kAdders;  // consumers of a warp
+  constexpr int kOfWarp = kAdderThreads / kAdders;
   const int lane = threadIdx.x % 32;
   SumsAdder<Smem> adder(smem, sums, warp * kOfWarp + lane);
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (!items.has(kTile)) continue;
-    if (lane < kOfWarp) {
-      adder.add_tile();
-      global::add_release(sums.added(items->tile.kv_head), 1);
-    }
+    if (lane < kOfWarp) adder.add_tile(items->tile.kv_head);
     __syncwarp();
   }
 }
@@ -172,16 +182,35 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
-    if constexpr (kStaged)
+    if constexpr (kStaged || WIDE)
       round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
     else
       round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);
   }
 }
 
-// The kernel's body, once shared memory has been initialised. Consumer is a consumer warpgroup's class, and
-// round(piece, reader, thread, barrier) rounds the sums of a piece.
-template <template <class> class Consumer, class Smem, class Round>
+// A consumer warpgroup's part of the body.
+template <class Consumer, class Smem, class Round>
+__device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>& DK, const View<T, 3>& DV,
+                               const QuerySums& sums, f32 scale, const Hooks& hooks) {
+  Consumer consumer(smem, hooks, scale, sums);
+  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
+    if (items.has(kTile)) {
+      consumer.make(items->tile, items.index(), DK, DV);
+    } else if (items.has(kPiece)) {
+      using Sums = SharedSums<2 * kWarpgroup>;
+      static_assert(sizeof(Sums) <= sizeof(smem.gradients));
+      sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
+      const int anew = threadIdx.x / 32 * 32 + lane_anew();
+      round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
+    }
+  }
+  __syncwarp();
+}
+
+// The kernel's body, once shared memory has been initialised. Consumer is a class of consumer warpgroups, of the first
+// or of the second, and round(piece, reader, thread, barrier) rounds the sums of a piece.
+template <template <class, int> class Consumer, class Smem, class Round>
 __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
                                       const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
                                       const Hooks& hooks) {
@@ -198,19 +227,10 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
     __syncwarp();
   } else {
     take_registers<224>();
-    Consumer<Smem> consumer(smem, hooks, scale, sums);
-    for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-      if (items.has(kTile)) {
-        consumer.make(items->tile, items.index(), DK, DV);
-      } else if (items.has(kPiece)) {
-        using Sums = SharedSums<2 * kWarpgroup>;
-        static_assert(sizeof(Sums) <= sizeof(smem.gradients));
-        sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
-        const int anew = threadIdx.x / 32 * 32 + lane_anew();
-        round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
-      }
-    }
-    __syncwarp();
+    if (!WIDE || threadIdx.x < kWarpgroup)
+      consume<Consumer<Smem, 0>>(smem, round, DK, DV, sums, scale, hooks);
+    else
+      consume<Consumer<Smem, 1>>(smem, round, DK, DV, sums, scale, hooks);
   }
 }
 

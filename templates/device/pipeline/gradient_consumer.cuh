@@ -1,7 +1,7 @@
 #pragma once
 // What the consumer warpgroups of attention's backward pass by wgmma share: how they come to know of steps, and what
-// becomes of scores. All scores are transposed: a row for each key, a column for each query. T, HD, HV, SIZE, STEP,
-// STAGES, RESULTS and CAUSAL are the template's.
+// becomes of scores. All scores are transposed: a row for each key, a column for each query. T, HD, HV, WIDE, SIZE,
+// STEP, STAGES, RESULTS and CAUSAL are the template's.
 #include "device/pipeline/gradient_block.cuh"
 #include "device/pipeline/staged_share.cuh"
 #include "device/ptx/lane.cuh"
@@ -16,24 +16,26 @@
 
 using wgmma::Major;
 
-template <class Smem> class GradientConsumer {
+// Index is which of the two it is, where each has a class of its own.
+template <class Smem, int Index = -1> class GradientConsumer {
  public:
   using Work = typename Smem::Work;
 
  protected:
-  using Scores = RegisterTile<layout::Mma<16, STEP>>;
-  using Part = RegisterTile<layout::Mma<16, 64>>;  // 64 columns of such a tile
+  using Scores = RegisterTile<layout::Mma<16, WIDE ? STEP / 2 : STEP>>;
+  using Part = RegisterTile<layout::Mma<16, 64>>;  // 64 columns of a tile
 
   __device__ GradientConsumer(Smem& smem, const Hooks& hooks, f32 scale, const QuerySums& sums)
       : smem_(smem),
         hooks_(hooks),
         scale_(scale),
         sums_(sums),
-        consumer_(uniform(threadIdx.x / kWarpgroup)),
+        consumer_(Index < 0 ? uniform(int(threadIdx.x / kWarpgroup)) : Index),
         warp_row_(uniform(threadIdx.x % kWarpgroup / 32 * 16)) {}
 
-  // Returns the warp's first row of the tile.
-  __device__ int row() const { return consumer_ * 64 + warp_row_; }
+  // Returns the warp's first row of the tile, and the first query of the step whose scores it has.
+  __device__ int row() const { return (WIDE ? 0 : consumer_ * 64) + warp_row_; }
+  __device__ int column() const { return WIDE ? consumer_ * (STEP / 2) : 0; }
   // Returns the slot of the queries of the last step that was published.
   __device__ u32 slot() const { return (count_ - 1) % STAGES; }
   __device__ const StepRecord& record() const { return smem_.records[count_ % kStepRecords]; }
@@ -70,53 +72,68 @@ template <class Smem> class GradientConsumer {
     publish_step();
     smem_.steps.release_warpgroup(slot());
     smem_.own.release_warpgroup(0);
+    if constexpr (kTurns) {
+      await_turn(count_ - 1);
+      tell_given(count_ - 1);
+    }
   }
 
   // Adds what the step gives that was published `ago` steps ago, in a fixed order in its turn, or leaves it to be
   // added.
   __device__ void give(const Part& x, u32 ago) {
+    if constexpr (kStaged)
+      smem_.between.staged[consumer_].put(count_ - ago, x);
+    else
+      give_some(x, ago, consumer_, true, true);
+  }
+  // Adds shares of it from the first-th on, as many as the tile's columns are, of which a consumer has some first and
+  // some last.
+  template <class Tile> __device__ void give_some(const Tile& x, u32 ago, int first, bool begins, bool ends) {
     const u32 step = count_ - ago;
-    if constexpr (kStaged) {
-      smem_.between.staged[consumer_].put(step, x);
-    } else {
-      if constexpr (kOrdered) smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
-      add_share(sums_.of(smem_.records[step % kStepRecords].number, consumer_), x);
-      if constexpr (kOrdered) tell_given();
-    }
+    if (kOrdered && begins) await_turn(step);
+#pragma unroll
+    for (int i = 0; i < Tile::Layout::kColumns / 64; ++i)
+      add_share(sums_.of(smem_.records[step % kStepRecords].number, first + i), x.template columns<64>(i * 64));
+    if (kOrdered && ends) tell_given(step);
+  }
+  __device__ void await_turn(u32 step) const {
+    smem_.between.turn[consumer_][step % 2].wait(step / 2 % 2);
   }
   // Tells that it has been added: in a fixed order what a step gives, in any order all that a tile gives.
-  __device__ void tell_given() {
+  __device__ void tell_given(u32 step = 0) const {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_].arrive();
+    if (threadIdx.x % 32 == 0) smem_.between.given[consumer_][step % 2].arrive();
   }
 
   // Converts the step's scores to weights.
   __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole) const {
-    s.map_columns(smem_.log_sum[count_ % STAGES], [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
+    s.map_columns(&smem_.log_sum[count_ % STAGES][column()],
+                  [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
     if (whole) return;
     if constexpr (kMaskGiven) {
       s.map_at([&](f32 x, int r, int c) {
-        const int query = record.query + c, key = work.first + row() + r;
+        const int query = record.query + column() + c, key = work.first + row() + r;
         const bool seen = hooks_.mask(work.position(query), key, record.head) != 0;
         return work.sees(query, key) && seen ? x : 0;
       });
     } else {
       const int keys = work.keys - work.first - row();
-      const int first = CAUSAL ? work.first - work.shift + row() - record.query : -STEP;
+      const int first = CAUSAL ? work.first - work.shift + row() - record.query - column() : -STEP;
       s.map_at([=](f32 x, int r, int c) { return r < keys && c >= first + r ? x : 0; });
     }
   }
   // Converts the scores of the queries from the step's `first` on to weights, and the gradients of weights to those of
   // scaled products.
-  __device__ void apply_score(Part& s, Part& ds, const Work& work, const StepRecord& record, bool whole, int first,
+  template <class Tile>
+  __device__ void apply_score(Tile& s, Tile& ds, const Work& work, const StepRecord& record, bool whole, int first,
                               const f32* exponents) const {
     struct Place {
       int query, position, key;
       f32 exponent;
     };
     const auto at = [&](int i) {
-      const int column = first + Part::Layout::column(i), query = record.query + column;
-      return Place{query, work.position(query), work.first + row() + Part::Layout::row(Part::Layout::slot(i)),
+      const int column = first + Tile::Layout::column(i), query = record.query + column;
+      return Place{query, work.position(query), work.first + row() + Tile::Layout::row(Tile::Layout::slot(i)),
                    exponents[column]};
     };
     const GradientHooks gradients = {hooks_, scale_};
@@ -128,26 +145,28 @@ template <class Smem> class GradientConsumer {
         return !(work.sees(p.query, p.key) && seen);
       });
   }
-  // Rounds and stores the warp's rows of a panel. Within a row places differ in one exclusive or.
-  __device__ void store_words(SharedTile<T, 64, 64>& to, const Part& from) const {
+  // Rounds and stores the warp's rows of a panel, from a column on. Within a row places differ in one exclusive or.
+  template <int Columns>
+  __device__ void store_words(SharedTile<T, 64, 64>& to, const RegisterTile<layout::Mma<16, Columns>>& from,
+                              int first = 0) const {
     const int lane = lane_anew();
     const u32 at = to.row_address(warp_row_ + lane % 16, lane / 16 * 16, 0);
 #pragma unroll
-    for (int j = 0; j < 64; j += 16) {
+    for (int j = 0; j < Columns; j += 16) {
       const f32* const x = &from.x[j / 2];
-      mma::stmatrix_x4(at ^ (j * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
+      mma::stmatrix_x4(at ^ ((first + j) * 2), pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]),
                        pack<T>(x[6], x[7]));
     }
   }
 
-  // Stores a gradient of the warp's keys.
+  // Stores a gradient of the warp's keys, from a column on.
   template <int Columns>
   __device__ void store(const Work& work, const View<T, 3>& to, const RegisterTile<layout::Mma<16, Columns>>& x,
-                        f32 scale, int columns) const {
+                        f32 scale, int columns, int column = 0) const {
     const int first = work.first + row();
     const View<T, 2> keys = work.keys_of(to);
-    store_gradient(View<T, 2>{keys.data + s64{first} * keys.stride[0], {keys.stride[0], 1}}, x, scale,
-                   work.keys - first, columns);
+    store_gradient(View<T, 2>{keys.data + s64{first} * keys.stride[0] + column, {keys.stride[0], 1}}, x, scale,
+                   work.keys - first, columns - column);
   }
 
   Smem& smem_;
@@ -161,10 +180,11 @@ template <class Smem> class GradientConsumer {
   // Clears what follows the sequence's last key in the tile: the next sequence's, or none, which a weight of zero would
   // not hide where it is not finite.
   __device__ void clear_keys(const Work& work) {
-    const int left = uniform(work.keys - work.first), rows = max(0, min(left - consumer_ * 64, 64));
-    if (left >= 128) return;
-    clear_rows<kWarpgroup>(smem_.keys[consumer_], rows, threadIdx.x % kWarpgroup);
-    clear_rows<kWarpgroup>(smem_.values[consumer_], rows, threadIdx.x % kWarpgroup);
+    const int tile = WIDE ? 0 : consumer_;
+    const int left = uniform(work.keys - work.first), rows = max(0, min(left - tile * 64, 64));
+    if (left >= Work::kRows) return;
+    if (!WIDE || consumer_ == 0) clear_rows<kWarpgroup>(smem_.keys[tile], rows, threadIdx.x % kWarpgroup);
+    if (!WIDE || consumer_ == 1) clear_rows<kWarpgroup>(smem_.values[tile], rows, threadIdx.x % kWarpgroup);
     meet();
   }
   // The same of a step's queries and of the gradients of their results, each by one consumer.

@@ -118,7 +118,7 @@ template <bool Ranked, class Smem> class GradientProducer {
       Barrier& full = smem_.own.full[0];
       full.expect(sizeof(smem_.keys) + sizeof(smem_.values));
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < Work::kRows / 64; ++i) {
         tma::load(smem_.keys[i], from_.K, full, work.key_at(work.first + i * 64).at);
         tma::load(smem_.values[i], from_.V, full, work.key_at(work.first + i * 64).at);
       }

@@ -36,5 +36,22 @@ template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
     return x;
   }
 }
+// 16 such bytes by one load, or zeros where `exists` is false, without a branch.
+__device__ inline uint4 load_16_if(bool exists, const void* from) {
+  uint4 x;
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.u32 p, %4, 0;\n"
+      "mov.u32 %0, 0;\n"
+      "mov.u32 %1, 0;\n"
+      "mov.u32 %2, 0;\n"
+      "mov.u32 %3, 0;\n"
+      "@p ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%5];\n"
+      "}"
+      : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
+      : "r"(u32{exists}), "l"(__cvta_generic_to_global(from)));
+  return x;
+}
 
 }  // namespace global

@@ -21,34 +21,38 @@ template <int Rows, int Columns> struct Quads {
 
 namespace mma {
 
-// d += a * b^T: the M rows of `a` from `row` on, all rows of `b`, over the columns of both. Lane 4g + q multiplies
-// columns 4q to 4q + 3 of 16 where the instruction has 2q, 2q + 1, 2q + 8 and 2q + 9.
+// d += a * b^T: the M rows of `a` from `row` on, all rows of `b`, over 32 columns of both from k on. Lane 4g + q
+// multiplies columns 4q to 4q + 3 of 16 where the instruction has 2q, 2q + 1, 2q + 8 and 2q + 9.
+template <int M, class T, int RowsA, int N, int K, int SwizzleA, int SwizzleB>
+__device__ inline void multiply_at(RegisterTile<layout::Mma<M, N>>& d, const SharedTile<T, RowsA, K, SwizzleA>& a,
+                                   int row, const SharedTile<e4m3, N, K, SwizzleB>& b, int k) {
+  constexpr int kPanel = SharedTile<e4m3, N, K, SwizzleB>::kPanel;
+  const int lane = threadIdx.x % 32;
+  Operands<e4m3, M, N> bytes;
+  bytes.load_b(b.part(k / kPanel), 0, k % kPanel);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    Operands<T, M, N> operands;
+#pragma unroll
+    for (int i = 0; i < M / 16; ++i)
+#pragma unroll
+      for (int below = 0; below < 2; ++below) {
+        const auto four = a.template at<uint2>(row + i * 16 + below * 8 + lane / 4, k + half * 16 + lane % 4 * 4);
+        operands.a[i][below] = four.x, operands.a[i][2 + below] = four.y;
+      }
+#pragma unroll
+    for (int j = 0; j < N / 8; ++j)
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) operands.b[j][pair] = widen<T>(bytes.b[j][half] >> pair * 16);
+    operands.multiply(d);
+  }
+}
+// The same over all columns.
 template <int M, class T, int RowsA, int N, int K, int SwizzleA, int SwizzleB>
 __device__ inline void multiply(RegisterTile<layout::Mma<M, N>>& d, const SharedTile<T, RowsA, K, SwizzleA>& a, int row,
                                 const SharedTile<e4m3, N, K, SwizzleB>& b) {
-  constexpr int kPanel = SharedTile<e4m3, N, K, SwizzleB>::kPanel;
-  const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int k = 0; k < K; k += 32) {
-    Operands<e4m3, M, N> bytes;
-    bytes.load_b(b.part(k / kPanel), 0, k % kPanel);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      Operands<T, M, N> operands;
-#pragma unroll
-      for (int i = 0; i < M / 16; ++i)
-#pragma unroll
-        for (int below = 0; below < 2; ++below) {
-          const auto four = a.template at<uint2>(row + i * 16 + below * 8 + lane / 4, k + half * 16 + lane % 4 * 4);
-          operands.a[i][below] = four.x, operands.a[i][2 + below] = four.y;
-        }
-#pragma unroll
-      for (int j = 0; j < N / 8; ++j)
-#pragma unroll
-        for (int pair = 0; pair < 2; ++pair) operands.b[j][pair] = widen<T>(bytes.b[j][half] >> pair * 16);
-      operands.multiply(d);
-    }
-  }
+  for (int k = 0; k < K; k += 32) multiply_at(d, a, row, b, k);
 }
 
 // d += a * b, where a is the rounded accumulators of other products, and b has a row for each column of a and a column

@@ -141,17 +141,21 @@ template <class T, int M, int N, class U = T> struct Operands {
   }
 };
 
-// d += a * b^T: the M rows of `a` from `row` on, all rows of `b`, over the columns of both.
+// d += a * b^T: the M rows of `a` from `row` on, all rows of `b`, over 16 columns of both from k on.
+template <int M, class T, int RowsA, int N, int K, int Swizzle>
+__device__ inline void multiply_at(RegisterTile<layout::Mma<M, N>>& d, const SharedTile<T, RowsA, K, Swizzle>& a,
+                                   int row, const SharedTile<T, N, K, Swizzle>& b, int k) {
+  constexpr int kPanel = SharedTile<T, N, K, Swizzle>::kPanel;
+  Operands<T, M, N> operands;
+  operands.load(a.part(k / kPanel), row, b.part(k / kPanel), 0, k % kPanel);
+  operands.multiply(d);
+}
+// The same over all columns.
 template <int M, class T, int RowsA, int N, int K, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<M, N>>& d, const SharedTile<T, RowsA, K, Swizzle>& a, int row,
                                 const SharedTile<T, N, K, Swizzle>& b) {
-  constexpr int kPanel = SharedTile<T, N, K, Swizzle>::kPanel;
 #pragma unroll
-  for (int k = 0; k < K; k += 16) {
-    Operands<T, M, N> operands;
-    operands.load(a.part(k / kPanel), row, b.part(k / kPanel), 0, k % kPanel);
-    operands.multiply(d);
-  }
+  for (int k = 0; k < K; k += 16) multiply_at(d, a, row, b, k);
 }
 
 // d += a * b, where a is the rounded accumulators of other products, and b has a row for each column of a and a column

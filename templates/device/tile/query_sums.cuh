@@ -1,14 +1,15 @@
 #pragma once
 // The sums of the gradients of queries, in a workspace: what two consumer warpgroups make of each step of queries is
 // added in any order, or for each step in the order of the tiles of keys, and rounded once all of a head's tiles have
-// been added. The sums of a step are as the consumers' registers have them: 64 x 64 of each.
+// been added. The sums of a step are as the consumers' registers have them: SHARES shares of 64 x 64. SHARES is the
+// template's.
 #include "device/ptx/red.cuh"
 
-constexpr int kSums = 4096;  // of a step and consumer
+constexpr int kSums = 4096;  // of a share
 
 // The workspaces. They are zero before and after a launch.
 struct QuerySums {
-  f32* sums;      // [number of the step][consumer][kSums]
+  f32* sums;      // [number of the step][share][kSums]
   u32* counters;  // items drawn; of each head of keys the shares of tiles that have been added, and pieces rounded
   u32* ranks;     // [number of the step][consumer]: tiles added, where the order is fixed
 
@@ -17,13 +18,13 @@ struct QuerySums {
         counters(reinterpret_cast<u32*>(counters)),
         ranks(reinterpret_cast<u32*>(ranks)) {}
 
-  __device__ f32* of(int number, int consumer) const { return sums + (s64{number} * 2 + consumer) * kSums; }
+  __device__ f32* of(int number, int share) const { return sums + (s64{number} * SHARES + share) * kSums; }
   __device__ u32* rank(int number, int consumer) const { return ranks + s64{number} * 2 + consumer; }
   __device__ u32* added(int kv_head) const { return counters + 1 + 2 * s64{kv_head}; }
   __device__ u32* rounded(int kv_head) const { return counters + 2 + 2 * s64{kv_head}; }
 };
 
-// Adds a consumer's registers to its share of a step's sums. Called by a warpgroup.
+// Adds a consumer's registers to a share of a step's sums. Called by a warpgroup.
 template <class Tile> __device__ inline void add_share(f32* share, const Tile& x) {
   f32* const to = share + threadIdx.x % 128 * 4;
 #pragma unroll

@@ -12,6 +12,7 @@ namespace wgmma {
 template <class T, int Rows, int Columns, Major Order> class Operand {
  public:
   using Tile = SharedTile<T, Rows, Columns>;
+  static constexpr Major kOrder = Order;
 
   // `row` is a multiple of 8.
   __device__ explicit Operand(const Tile& tile, int row = 0)
