@@ -16,7 +16,7 @@
 //!
 //! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
-//! require AHEAD == 0 || device.compute_capability >= 90 "older devices have no bulk copies"
+//! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"
 //! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require SEGMENTED == 0 || stride(B, 1) == 1      "elements of a row of B are neighbours"

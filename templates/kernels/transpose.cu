@@ -17,7 +17,7 @@
 //!
 //! require M * sizeof(T) % 32 != 16 || B * M * N * sizeof(T) < 33554432 "transpose_rows.cu is faster where rows of D do not begin at 32 bytes"
 //! require device.compute_capability != 90 || B > 1 || sizeof(T) == 1 || sizeof(T) == 8 || min(M, N) < 1024 || M * N * sizeof(T) < 134217728 "on sm_90a transpose_rows.cu is faster at a large matrix of 2 or 4 bytes"
-//! require device.compute_capability != 90 || B > 1 || sizeof(T) > 1 || M * N < 33554432 "and of bytes"
+//! require device.compute_capability != 90 || B > 1 || sizeof(T) > 1 || M * N < 33554432 "on sm_90a transpose_rows.cu is faster at a large matrix of bytes too"
 //! require SMEM <= device.smem_per_block            "the tiles in flight must fit in shared memory"
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"
