@@ -14,7 +14,7 @@
 //! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
 //! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
 //!
-//! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
+//! require sizeof(T) == 4 || PACKS * BLOCKS * THREADS * BYTES <= 98304 "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
 //! require AHEAD == 0 || device.compute_capability >= 90 "older devices have no bulk copies"
 //! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
