@@ -14,7 +14,7 @@
 //! let     TILES   = N == 0 ? 0 : ceil_div(N + SKEW, HELD) "of a row"
 //! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
 //!
-//! require sizeof(T) == 4 || PACKS * BLOCKS <= 24  "what a thread holds must fit into registers"
+//! require sizeof(T) == 4 || PACKS * BLOCKS * THREADS * BYTES <= 98304 "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
 //! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"
 //! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
@@ -28,14 +28,15 @@
 //! launch  grid M * TILES  block THREADS
 //!
 //! preset  PACKS = 4, BLOCKS = 3  when SEGMENTED == 1 && M * N * sizeof(T) > device.sm_count * 16384
-//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, BYTES = 8, AHEAD = 32  when device.compute_capability >= 90 && sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 196608
-//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, AHEAD = 32  when device.compute_capability >= 90 && sizeof(T) == 4 && M * N * sizeof(T) > device.sm_count * 196608
+//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, BYTES = 8, AHEAD = 32  when device.compute_capability == 90 && sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 196608
+//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, AHEAD = 32  when device.compute_capability == 90 && sizeof(T) == 4 && M * N * sizeof(T) > device.sm_count * 196608
 //! preset  THREADS = 512, PACKS = 4, BLOCKS = 2, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 8192 && M * N * sizeof(T) <= device.sm_count * 32768
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 5  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 4  when sizeof(T) == 2
+//! preset  PACKS = 8, BLOCKS = 3  when device.compute_capability >= 120
 //! preset  PACKS = 8, BLOCKS = 4
 
 #include "device/ptx/cvt.cuh"
