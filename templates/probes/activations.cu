@@ -27,7 +27,7 @@ extern "C" __global__ void activations(View<const f32, 1> S, View<f32, 2> D, con
 #else
 
 extern "C" __global__ void activations_reference(View<const f32, 1> S, View<f64, 2> D, const Dims dims) {
-  const int i = blockIdx.x * THREADS + threadIdx.x;
+  const int i = blockIdx.x * 256 + threadIdx.x;
   if (i < dims.N) apply_each(D, i, f64{S.data[i * S.stride[0]]});
 }
 

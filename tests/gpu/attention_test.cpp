@@ -39,13 +39,16 @@ using Texts = std::map<std::string, std::string>;
 using Operands = std::vector<std::string>;
 using Numbers = std::map<std::string, std::int64_t>;
 
+// Scores of wide heads are scaled down: where one key has nearly all the weight, what bf16 rounds off is large beside
+// the differences of which DQ is made.
 void check_backward(Engine& engine, const Shape& shape, Numbers params, DType type = DType::bf16) {
+  const bool wide = params.at("HD") > 128;
   const Request request{
       .kernel = "attention_backward",
       .dims = {{"HEADS", shape.heads}, {"KV_HEADS", shape.kv_heads}, {"M", shape.queries}, {"N", shape.keys}},
       .types = {{"T", type}},
       .params = params,
-      .scalars = {{"scale", 0.05}}};
+      .scalars = {{"scale", wide ? 0.0125 : 0.05}}};
   const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
   CHECK_MESSAGE(fault.empty(),
                 fmt::format("attention_backward M={} N={} {}\n{}", shape.queries, shape.keys, params, fault));
