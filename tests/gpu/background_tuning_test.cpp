@@ -156,6 +156,7 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
   request.dims = {{"M", kM}, {"N", kN}, {"K", kK}};
   const auto tuned = tune(alone.engine, std::vector{request}, TuneOptions{.budget_s = 5});
   TMA_JIT_REQUIRE_OK(tuned);
+  REQUIRE(std::filesystem::remove(tuning_file(alone.engine)));  // which the other would follow
 
   Options options;
   options.cache.read_only = {alone.folder.path() / "cache"};
