@@ -61,9 +61,8 @@
 //! preset  HD = 32, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 220000 && HD == 32
 //! preset  HD = 32, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 16  when HD == 32
 //! preset  HD = 96, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 220000 && HD == 96 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 96, STAGES = 2, WARPS = 2, RUN = 16  when HD == 96 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 96, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 220000 && HD == 96
-//! preset  HD = 96, STAGES = 2, WARPS = 2, ROWS = 32, RUN = 16  when HD == 96
+//! preset  HD = 96, STAGES = 2, WARPS = 2, RUN = 16  when HD == 96
 //! preset  HD = 192, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 220000 && HD == 192
 //! preset  HD = 192, STAGES = 2, WARPS = 2, RUN = 16  when HD == 192
 //! preset  HD = 32, STAGES = 3, WARPS = 8, RUN = 1  when device.smem_per_block >= 220000 && HD == 32 && TOKENS * (HEADS / KV_HEADS) <= 16
@@ -71,9 +70,8 @@
 //! preset  HD = 32, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 220000 && HD == 32
 //! preset  HD = 32, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 1  when HD == 32
 //! preset  HD = 96, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 220000 && HD == 96 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 96, STAGES = 2, WARPS = 2, RUN = 1  when HD == 96 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 96, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 220000 && HD == 96
-//! preset  HD = 96, STAGES = 2, WARPS = 2, ROWS = 32, RUN = 1  when HD == 96
+//! preset  HD = 96, STAGES = 2, WARPS = 2, RUN = 1  when HD == 96
 //! preset  HD = 192, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 220000 && HD == 192
 //! preset  HD = 192, STAGES = 2, WARPS = 2, RUN = 1  when HD == 192
 

@@ -11,7 +11,7 @@
 //! let     SMEM    = ROWS * COLUMNS * sizeof(T) + 128
 //!
 //! require N * sizeof(T) % 16 == 0                  "the TMA writes rows in units of 16 bytes"
-//! require COUNT * N * sizeof(T) > 4194304          "few rows begin sooner without tensor maps"
+//! require device.compute_capability != 90 || COUNT * N * sizeof(T) > 4194304 "on sm_90a few rows begin sooner without tensor maps"
 //!
 //! tensor  S : T[R, N]      box [1, COLUMNS]
 //! tensor  I : s32[COUNT]  in 0..R - 1  checked

@@ -132,9 +132,12 @@ __device__ inline bool combine_blocks(Column& column, const Op& op, f32* partial
   return true;
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void reduce(View<const T, 3> X, View<O, 2> Y, u8* partials,
-                                                                     u8* counters, f32 neutral, const Dims dims,
-                                                                     const __grid_constant__ Hooks hooks) {
+// Blocks for which an SM has registers.
+constexpr int kResident = __CUDA_ARCH__ >= 1000 && VEC == 16 && sizeof(T) == 4 ? (BLOCKS + 1) / 2 : BLOCKS;
+
+extern "C" __global__ __launch_bounds__(THREADS, kResident) void reduce(View<const T, 3> X, View<O, 2> Y, u8* partials,
+                                                                        u8* counters, f32 neutral, const Dims dims,
+                                                                        const __grid_constant__ Hooks hooks) {
   const Op op = {hooks, neutral, dims.K};
   const u32 tiles = ceil_div<s64>(s64{dims.M} * ceil_div(dims.N, COUNT), ACROSS), parts = gridDim.x / tiles;
   const u32 tile = blockIdx.x / parts, part = blockIdx.x % parts;

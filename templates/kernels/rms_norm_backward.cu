@@ -47,7 +47,10 @@
 #ifndef TMA_JIT_REFERENCE
 
 // With g = DY * W and h = x * r: DX = r * (g - h * mean(g * h)), and DW is the sum of DY * h over the rows.
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void rms_norm_backward(
+// Blocks for which an SM has registers.
+constexpr int kResident = WHOLE || __CUDA_ARCH__ >= 900 ? BLOCKS : (BLOCKS + 1) / 2;
+
+extern "C" __global__ __launch_bounds__(THREADS, kResident) void rms_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, unsigned char* parts,
     unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, 1, COUNT, PACKS, WHOLE>;
