@@ -29,10 +29,10 @@
 //!
 //! preset  HD = 128, STAGES = 3, WARPS = 8, RUN = 16  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, STAGES = 2, WARPS = 4, RUN = 16  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, STAGES = 2, WARPS = 4, RUN = 16  when HD == 128 && (TOKENS * (HEADS / KV_HEADS) <= 16 || sizeof(C) == 1)
 //! preset  HD = 128, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 210000 && HD == 128
 //! preset  HD = 128, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 16  when device.smem_per_block >= 170000 && HD == 128
-//! preset  HD = 128, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 16  when HD == 128
+//! preset  HD = 128, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 16  when HD == 128 && sizeof(C) == 2
 //! preset  HD = 64, STAGES = 3, WARPS = 8, RUN = 16  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, STAGES = 2, WARPS = 4, RUN = 16  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
@@ -44,10 +44,10 @@
 //! preset  HD = 256, STAGES = 2, WARPS = 2, RUN = 16  when HD == 256
 //! preset  HD = 128, STAGES = 3, WARPS = 8, RUN = 1  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
-//! preset  HD = 128, STAGES = 2, WARPS = 4, RUN = 1  when HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
+//! preset  HD = 128, STAGES = 2, WARPS = 4, RUN = 1  when HD == 128 && (TOKENS * (HEADS / KV_HEADS) <= 16 || sizeof(C) == 1)
 //! preset  HD = 128, STAGES = 3, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 210000 && HD == 128
 //! preset  HD = 128, STAGES = 2, WARPS = 8, ROWS = 32, RUN = 1  when device.smem_per_block >= 170000 && HD == 128
-//! preset  HD = 128, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 1  when HD == 128
+//! preset  HD = 128, STAGES = 2, WARPS = 4, ROWS = 32, RUN = 1  when HD == 128 && sizeof(C) == 2
 //! preset  HD = 64, STAGES = 3, WARPS = 8, RUN = 1  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, STAGES = 2, WARPS = 8, RUN = 1  when device.smem_per_block >= 160000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 64, STAGES = 2, WARPS = 4, RUN = 1  when HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16
