@@ -137,6 +137,7 @@ bool Search::fits() {
 
 void Search::avoid(const std::vector<std::pair<std::string, std::int64_t>>& params) {
   std::vector<std::int64_t> values;
+  values.reserve(params.size());
   for (const auto& [name, value] : params) values.push_back(value);
   avoided_.push_back(std::move(values));
 }

@@ -126,6 +126,7 @@ std::vector<Job> chosen(std::vector<Job> jobs) {
     for (const auto& [param, value] : job.request.params) params.insert(param);
   }
   std::vector<testing::Features> rows;
+  rows.reserve(jobs.size());
   for (const Job& job : jobs) rows.push_back(features_of(job, params));
   std::vector<Job> few;
   for (const std::size_t i : testing::cover(rows)) few.push_back(jobs[i]);
