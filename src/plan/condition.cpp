@@ -198,7 +198,8 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
   if (of_launch()) {
     const bool grid = kind_ == Kind::grid;
     append(all, grid ? kernel.launch.grid : kernel.launch.block);
-    grid ? append(all, kernel.cluster) : append(all, kernel.launch.smem);
+    if (grid) append(all, kernel.cluster);
+    if (!grid) append(all, kernel.launch.smem);
     if (kernel.reference.has_value()) append(all, grid ? kernel.reference->grid : kernel.reference->block);
     return all;
   }

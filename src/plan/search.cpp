@@ -236,7 +236,6 @@ Result<void> Search::prepare() {
   }
   std::ranges::fill(at_, 0);
   tables_.clear();
-  fit_.clear();
   for (const Condition& condition : conditions_) tables_.push_back(table_for(condition));
   order_.resize(tables_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});

@@ -105,10 +105,15 @@ class Search {
   template <class F> std::int64_t configurations(const std::vector<std::size_t>& params, const F& counted);
   struct Judged {
     std::size_t condition;
-    std::vector<std::size_t> params;  // on which it and Stage::fit depend
+    std::vector<std::size_t> params;  // on which it and `fit` depend
   };
-  bool at_fits();
-  Enumeration begin_count(std::vector<Judged>& judged);
+  struct Tally {
+    Enumeration result;
+    std::vector<std::size_t> fit;  // conditions that a configuration must satisfy to count
+    std::vector<Judged> judged;
+  };
+  bool all_hold(const std::vector<std::size_t>& conditions);
+  Tally begin_count();
   std::int64_t list_valid(std::vector<std::vector<std::pair<std::string, std::int64_t>>>& configs);
   std::vector<std::pair<std::string, std::int64_t>> named() const;
   std::vector<RuleCount> rule_counts() const;
@@ -121,8 +126,7 @@ class Search {
   std::vector<std::size_t> at_;                     // the current configuration, as indices into `choices_`
   std::vector<std::vector<std::int64_t>> avoided_;  // values by param
   std::vector<Table> tables_;                       // per condition; created by `prepare`
-  std::vector<std::size_t> fit_;    // conditions of Stage::fit that some configuration satisfies together
-  std::vector<std::size_t> order_;  // of conditions, by the last param on which they depend
+  std::vector<std::size_t> order_;                  // of conditions, by the last param on which they depend
   std::size_t changed_ = 0;  // first param that has changed since conditions on those before it were found to hold
 };
 

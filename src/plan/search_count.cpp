@@ -77,61 +77,62 @@ std::int64_t Search::list_valid(std::vector<std::vector<std::pair<std::string, s
   return valid;
 }
 
-// Returns whether the configuration in `at_` satisfies Stage::fit.
-bool Search::at_fits() {
-  return std::ranges::all_of(fit_, [&](std::size_t i) { return holds(i); });
+// Returns whether the configuration in `at_` satisfies each of the conditions.
+bool Search::all_hold(const std::vector<std::size_t>& conditions) {
+  return std::ranges::all_of(conditions, [&](std::size_t i) { return holds(i); });
 }
 
-// Returns an enumeration without rules, and leaves in `judged` the conditions that decide: if no configuration fits,
-// those of Stage::fit. Otherwise both later stages count, so that a condition that no configuration can satisfy (a
-// pitch, for example) is reported as excluding all of them.
-Enumeration Search::begin_count(std::vector<Judged>& judged) {
+// Returns an enumeration without rules, and the conditions that decide: if no configuration fits, those of Stage::fit.
+// Otherwise both later stages count, so that a condition that no configuration can satisfy (a pitch, for example) is
+// reported as excluding all of them.
+Search::Tally Search::begin_count() {
+  Tally tally;
   Params of_fit;
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     if (conditions_[i].stage() != Stage::fit) continue;
-    fit_.push_back(i);
+    tally.fit.push_back(i);
     of_fit = united(of_fit, tables_[i].params);
   }
-  Enumeration result;
+  Enumeration& result = tally.result;
   result.file = binding_.kernel->file();
-  result.configurations = configurations(of_fit, [&] { return at_fits(); });
+  result.configurations = configurations(of_fit, [&] { return all_hold(tally.fit); });
   const bool any = result.configurations != 0;
   if (!any) {
     result.configurations = sharing({});
-    fit_.clear();
+    tally.fit.clear();
     of_fit.clear();
   }
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    if ((conditions_[i].stage() == Stage::fit) != any) judged.push_back({i, united(of_fit, tables_[i].params)});
+    if ((conditions_[i].stage() == Stage::fit) == any) continue;
+    tally.judged.push_back({i, united(of_fit, tables_[i].params)});
   }
-  return result;
+  return tally;
 }
 
 Result<Enumeration> Search::count() {
   TMA_JIT_CHECK(prepare());
-  std::vector<Judged> judged;
-  Enumeration result = begin_count(judged);
+  Tally tally = begin_count();
+  Enumeration& result = tally.result;
   bool all = false;
-  for (const Judged& one : judged) {
+  for (const Judged& one : tally.judged) {
     std::int64_t& violations = tables_[one.condition].violations;
-    violations = configurations(one.params, [&] { return at_fits() && !holds(one.condition); });
+    violations = configurations(one.params, [&] { return all_hold(tally.fit) && !holds(one.condition); });
     all = all || violations == result.configurations;
   }
   if (!all) result.valid = list_valid(result.valid_configs);
   result.rules = rule_counts();
-  return result;
+  return std::move(result);
 }
 
 Result<Enumeration> Search::reasons() {
   TMA_JIT_CHECK(prepare());
-  std::vector<Judged> judged;
-  Enumeration result = begin_count(judged);
-  for (const Judged& one : judged) {
-    if (any_combination(one.params, [&] { return at_fits() && holds(one.condition); })) continue;
-    tables_[one.condition].violations = result.configurations;
+  Tally tally = begin_count();
+  for (const Judged& one : tally.judged) {
+    if (any_combination(one.params, [&] { return all_hold(tally.fit) && holds(one.condition); })) continue;
+    tables_[one.condition].violations = tally.result.configurations;
   }
-  result.rules = rule_counts();
-  return result.rules.empty() ? count() : result;
+  tally.result.rules = rule_counts();
+  return tally.result.rules.empty() ? count() : std::move(tally.result);
 }
 
 Error no_config(std::string_view kernel, const Enumeration& enumeration) {
