@@ -79,6 +79,18 @@ Answer<Worker> WorkerPool::acquire(bool fresh) {
   return worker;
 }
 
+void WorkerPool::make_ready() {
+  Members& members = members_.get();
+  {
+    const std::lock_guard lock(members.mutex);
+    if (members.busy + static_cast<int>(members.idle.size()) >= settings_.workers) return;
+    ++members.busy;
+  }
+  auto worker = start();
+  if (!worker) return lose();
+  give_back(std::move(*worker), 0);
+}
+
 void WorkerPool::give_back(Worker worker, std::uint64_t resident_bytes) {
   const bool spent = worker.jobs() >= settings_.jobs_per_worker || resident_bytes >= settings_.resident_bytes;
   Members& members = members_.get();

@@ -40,6 +40,9 @@ class WorkerPool final : public Runner {
   [[nodiscard]] static Answer<std::shared_ptr<WorkerPool>> open(Settings settings);
   explicit WorkerPool(Settings settings) : settings_(std::move(settings)) {}
 
+  // Starts one more worker, if there may be one, so that a job need not wait for that.
+  void make_ready();
+
   [[nodiscard]] Result<Outcome> run(const Job& job) override;
   const NvrtcFacts& facts() const override { return facts_; }
   std::string place() const override;

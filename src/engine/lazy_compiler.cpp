@@ -144,6 +144,16 @@ void EngineCompiler::save(const compile::Compiler& compiler, const Source& sourc
   }
 }
 
+void EngineCompiler::ready_worker() {
+  if (!open()) return;
+  std::shared_ptr<compile::WorkerPool> pool;
+  {
+    const std::lock_guard lock(open_mutex_);
+    pool = pool_;
+  }
+  if (pool != nullptr) pool->make_ready();
+}
+
 void EngineCompiler::add_to(Stats& stats) {
   const std::lock_guard lock(open_mutex_);
   if (pool_ == nullptr) return;

@@ -33,6 +33,8 @@ class EngineCompiler {
   // location() then has the new identity. The error of a crash also names the file with the saved source and the
   // command that compiles it.
   [[nodiscard]] Result<Artifact> compile(const Source& source, const Key& key, const std::string& identity);
+  // Has one more worker start, if there may be one; a fault of it is for the next compile.
+  void ready_worker();
   void add_to(Stats& stats);
 
  private:

@@ -15,6 +15,15 @@ tuning::Conduct conduct_of(Engine::State& state) {
   };
   tuning::Conduct conduct;
   conduct.make_folder = [&state] { return state.builder.cache_writable(); };
+  conduct.compiler = [&state] {
+    const auto compiler = state.builder.compiler().open();
+    return compiler ? (*compiler)->version() : std::string();
+  };
+  conduct.driver = [&state] {
+    const auto version = state.device.driver_version();
+    return version ? fmt::format("{}.{}", *version / 1000, *version % 1000 / 10) : std::string();
+  };
+  conduct.ready_worker = [&state] { state.builder.compiler().ready_worker(); };
   auto facts = state.device.facts();
   if (!facts) return conduct;
   const auto known = std::make_shared<Known>(Known{*std::move(facts), {}});

@@ -27,6 +27,10 @@ struct Conduct {
   std::function<std::string(const Request&, std::string_view stem)> digest{};
   // Makes the folder of the engine's own file of records, which is that of the cache.
   std::function<Result<void>()> make_folder{};
+  // Returns the version of the compiler, which it opens, and of the driver; "" if there is none.
+  std::function<std::string()> compiler{}, driver{};
+  // Makes one more worker of the compiler ready to compile, if there may be one.
+  std::function<void()> ready_worker{};
   // Called before the first measurement; an error ends the tuning of all requests.
   std::function<Result<void>()> begin{};
   const SideStream* side = nullptr;                 // the stream of all its work; null: it makes one

@@ -40,10 +40,6 @@ Request without_addresses(Request request) {
   return request;
 }
 
-std::string words_of(const Result<int>& driver) {
-  return driver ? fmt::format("{}.{}", *driver / 1000, *driver % 1000 / 10) : std::string();
-}
-
 class Tuning {
  public:
   Tuning(Engine& engine, std::span<const Request> requests, const TuneOptions& options, const tuning::Conduct& conduct,
@@ -185,16 +181,16 @@ class Tuning {
   }
 
   Result<void> contest(const Request& request, TuneResult& result) {
-    if (next_ != nullptr) next_->stop();  // the contest takes over
-    std::future<Environment> opening;     // the compiler is opened while the driver is
-    if (!environment_) opening = std::async(std::launch::async, [this] { return engine_.environment(); });
+    std::future<std::string> opening;  // the compiler is opened while the driver is
+    if (!compiler_ && conduct_.compiler) opening = std::async(std::launch::async, conduct_.compiler);
     TMA_JIT_CHECK(begin());
-    TMA_JIT_ASSIGN(std::vector<Candidate> candidates, engine_.candidates(request, options_.candidates + 1));
+    if (next_ == nullptr || next_at_ != at_) build(at_, request, processors());
+    TMA_JIT_ASSIGN(std::vector<Candidate> candidates, candidates_of(request));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
     const TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
-    if (!environment_) environment_ = opening.get();
-    tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + compiler());
+    if (!compiler_) compiler_ = opening.valid() ? opening.get() : std::string();
+    tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + *compiler_);
     const tuning::ContestSettings settings{
         request_begin_,          until_,
         options_.flush_l2,       [this](std::size_t trial, std::size_t trials) { return tell(trial, trials); },
@@ -213,14 +209,31 @@ class Tuning {
     return {};
   }
 
-  // Lets the next request's kernels be compiled while the device is busy with the current one.
+  static std::size_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+  // Lets kernels of a request, whose number is given, be compiled before its contest asks for them.
+  void build(std::size_t at, const Request& request, std::size_t threads) {
+    next_.reset();
+    if (conduct_.compile_threads != 0) return;
+    next_at_ = at;
+    next_ =
+        std::make_unique<tuning::BuildAhead>(engine_, request, options_.candidates + 1, threads, conduct_.ready_worker);
+  }
+
   void build_next() {
     next_.reset();
-    if (at_ + 1 >= requests_.size() || conduct_.compile_threads != 0) return;
+    if (at_ + 1 >= requests_.size()) return;
     const Request& request = requests_[at_ + 1];
     if (const auto known = find_known(request, false); !known || *known) return;
-    const std::size_t threads = std::max(1U, std::thread::hardware_concurrency() * 3 / 4);
-    next_ = std::make_unique<tuning::BuildAhead>(engine_, without_addresses(request), options_.candidates + 1, threads);
+    build(at_ + 1, without_addresses(request), std::max<std::size_t>(1, processors() * 3 / 4));
+  }
+
+  // Takes the list from what builds ahead, which begins no more then: the contest compiles.
+  Result<std::vector<Candidate>> candidates_of(const Request& request) {
+    if (next_ == nullptr) return engine_.candidates(request, options_.candidates + 1);
+    auto candidates = next_->candidates();
+    next_->stop();
+    return candidates;
   }
 
   // A folder that the application names is its own to make.
@@ -245,8 +258,6 @@ class Tuning {
             }};
   }
 
-  std::string compiler() const { return environment_->compiler ? environment_->compiler->version : std::string(); }
-
   TuningRecord record_of(TuningRecord problem, const Request& request, const Candidate& winner,
                          const tuning::Verdict& verdict) const {
     problem.file = winner.file;
@@ -254,8 +265,8 @@ class Tuning {
     problem.params = {winner.params.begin(), winner.params.end()};
     problem.us = verdict.us;
     problem.preset_us = verdict.preset_us;
-    problem.driver = words_of(environment_->driver_version);
-    problem.compiler = compiler();
+    problem.driver = conduct_.driver ? conduct_.driver() : std::string();
+    problem.compiler = *compiler_;
     return problem;
   }
 
@@ -281,12 +292,13 @@ class Tuning {
   const std::filesystem::path records_;
   tuning::RecordFile file_;  // `records_`
   const DeviceInfo device_;
-  std::optional<Environment> environment_;  // known once something was measured
+  std::optional<std::string> compiler_;  // its version, known once something is measured
   const Clock::time_point start_ = Clock::now();
   const std::span<const Request> requests_;
   Clock::time_point request_begin_, until_;         // of the current request
   std::unique_ptr<tuning::CompileAhead> compiles_;  // of the last contest; some may go on, and use the engine
-  std::unique_ptr<tuning::BuildAhead> next_;        // for the next request
+  std::unique_ptr<tuning::BuildAhead> next_;        // for the request with the number `next_at_`
+  std::size_t next_at_ = 0;
   std::size_t at_ = 0;
   bool ended_ = false, begun_ = false;
   Result<void> fault_{};  // of what `Conduct::begin` began

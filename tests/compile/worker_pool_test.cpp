@@ -66,6 +66,28 @@ TEST_CASE("one worker serves job after job, and a job of many megabytes") {
   CHECK(pool->counts().lost == 0);
 }
 
+TEST_CASE("workers made ready before any job are no more than there may be, and jobs start no others") {
+  WorkerBench bench;
+  const auto pool = bench.open();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 10; ++i) threads.emplace_back([&] { pool->make_ready(); });
+  threads.clear();
+  CHECK(pool->counts().started == 4);
+  std::mutex mutex;
+  std::set<std::string> workers;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const auto outcome = pool->run(job_of("FAULT(echo)"));
+      const std::lock_guard lock(mutex);
+      workers.insert(outcome ? fact(outcome->log, "pid") : outcome.error().text());
+    });
+  }
+  threads.clear();
+  CHECK(workers.size() <= 4);
+  CHECK(pool->counts().started == 4);
+  CHECK(pool->counts().lost == 0);
+}
+
 TEST_CASE("whatever happens to a worker once costs a retry and a warning; twice, an error that says what it was") {
   struct Case {
     const char* what;
