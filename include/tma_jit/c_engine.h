@@ -160,6 +160,7 @@ typedef struct tma_jit_stats {
   uint64_t problems_tuned;   /* by the policies AT_START and BACKGROUND */
   uint64_t launches_swapped; /* shapes of functions that use a faster configuration since their first call */
   uint64_t tuning_failures;
+  uint64_t tunings_undecided; /* given up: the budget was used up, or times varied too much */
 } tma_jit_stats;
 
 typedef struct tma_jit_engine tma_jit_engine;

@@ -45,9 +45,11 @@ struct Stats {
   std::uint64_t crashes_avoided = 0;  // configurations passed over because they crash this compiler
   std::uint64_t sealed_misses = 0;    // compiles that a seal reported or refused
   std::uint64_t misses_recorded = 0;
-  std::uint64_t problems_tuned = 0;    // by the policies at_start and background
-  std::uint64_t launches_swapped = 0;  // shapes of Functions that use a faster configuration since their first call
-  std::uint64_t tuning_failures = 0;   // problems whose tuning failed; they keep the planned configuration
+  std::uint64_t problems_tuned = 0;     // by the policies at_start and background
+  std::uint64_t launches_swapped = 0;   // shapes of Functions that use a faster configuration since their first call
+  std::uint64_t tuning_failures = 0;    // problems whose tuning failed; they keep the planned configuration
+  std::uint64_t tunings_undecided = 0;  // problems given up because the budget was used up, or times varied too much to
+                                        // tell what is fastest; they keep the planned configuration, without a record
   double compile_ms = 0;
   CacheStats cache{};
 };

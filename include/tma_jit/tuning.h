@@ -112,7 +112,7 @@ struct TuneOptions {
   double budget_s = 60;         // wall-clock time for all requests; each gets an equal share of what is left, and its
                                 // preset is always measured
   std::size_t candidates = 24;  // configurations per request, in addition to the preset
-  double least_gain = 0.01;     // smallest gain for which the configuration is changed
+  double least_gain = 0.01;     // smallest gain, beyond the noise, for which the configuration is changed
   bool flush_l2 = true;         // operands are read from memory, not from L2
   bool replay = false;          // launches are replayed from CUDA graphs, as applications that capture run them
   // Queues work of the application to streams of its own that takes about so many microseconds. Called before each few

@@ -51,6 +51,7 @@ template <class Visit, class... Stats> void each_counter(Visit&& visit, Stats&..
   visit("problems_tuned", stats.problems_tuned...);
   visit("launches_swapped", stats.launches_swapped...);
   visit("tuning_failures", stats.tuning_failures...);
+  visit("tunings_undecided", stats.tunings_undecided...);
   visit("compile_ms", stats.compile_ms...);
 }
 

@@ -19,7 +19,7 @@ struct Counters {
   std::array<Count, cache::kMissReasons> faults{};
   Count healed = 0;
   Count crashes_avoided = 0, sealed_misses = 0, misses_recorded = 0;
-  Count problems_tuned = 0, launches_swapped = 0, tuning_failures = 0;
+  Count problems_tuned = 0, launches_swapped = 0, tuning_failures = 0, tunings_undecided = 0;
 
   // Does not include the counts of the cache's layers.
   Stats snapshot() const {
@@ -41,6 +41,7 @@ struct Counters {
                  .problems_tuned = problems_tuned,
                  .launches_swapped = launches_swapped,
                  .tuning_failures = tuning_failures,
+                 .tunings_undecided = tunings_undecided,
                  .compile_ms = compile_ms,
                  .cache = {.unreadable = fault(cache::MissReason::io),
                            .untrusted = fault(cache::MissReason::untrusted),

@@ -11,6 +11,8 @@ namespace tma_jit::engine {
 namespace {
 
 constexpr double kUnlimitedSeconds = 1e9;  // the pace ends a tuning in the background
+constexpr std::size_t kMostPlaces = 1200;  // of a final beside the application's work, which makes times vary
+constexpr double kOfBudget = 0.125;        // largest part of the budget in the background that a problem takes
 
 // An engine over a state that its owner keeps; its end ends nothing.
 class EngineView {
@@ -50,6 +52,14 @@ bool LiveTuning::may_measure(const Request& request, const Plan& plan) {
   return facts && (plan.record.empty() || !state_.records.know(plan, *facts));
 }
 
+// Counts a problem whose tuning ends without a choice.
+LiveTuning::Outcome LiveTuning::give_up(const Request& request, std::string_view why) {
+  if (ended_) return Outcome::failed;
+  ++state_.counters.tunings_undecided;
+  state_.log->info("{} is not tuned, and its planned configuration serves: {}", request.kernel, why);
+  return Outcome::failed;
+}
+
 void LiveTuning::report(const Request& request, const Error& error) {
   ++state_.counters.tuning_failures;
   std::call_once(reported_, [&] {
@@ -76,10 +86,7 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
     if (!results->front().known) ++state_.counters.problems_tuned;
     return Outcome::tuned;
   }
-  if (error->code == ErrorCode::cancelled) {
-    state_.log->debug("{} is not tuned: {}", request.kernel, error->message);
-    return Outcome::failed;
-  }
+  if (error->code == ErrorCode::cancelled) return give_up(request, error->message);
   report(request, *error);
   const bool device_lost = error->code == ErrorCode::driver && error->reason != ErrorReason::out_of_memory;
   return device_lost ? Outcome::gave_up : Outcome::failed;
@@ -89,11 +96,16 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
 LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
   tuning::Conduct conduct = conduct_of(state_);
   conduct.must_be_sure = true;
+  conduct.most_places = kMostPlaces;
   conduct.compile_threads = 1;
+  conduct.patience_s = pace_.longest_s();
   conduct.stopped = [this] { return ended_.load(); };
   conduct.may_go_on = [this] { return pace_.begin(); };
   conduct.paused = [this] { pace_.end(); };
-  if (ended_ || pace_.used_up()) return Outcome::failed;
+  conduct.spent = [this, least = pace_.left_s() - kOfBudget * state_.options.tuning.budget_s] {
+    return pace_.left_s() < least;
+  };
+  if (ended_ || pace_.used_up()) return give_up(request, "the budget is used up");
   try {
     return tune(request, {.budget_s = kUnlimitedSeconds}, conduct);
   } catch (const std::exception& fault) {

@@ -49,6 +49,7 @@ class LiveTuning {
   bool may_measure(const Request& request, const Plan& plan);
   Outcome tune(const Request& request, TuneOptions options, const tuning::Conduct& conduct);
   Outcome tune_in_background(const Request& request);
+  Outcome give_up(const Request& request, std::string_view why);
 
   Engine::State& state_;
   const TuningPolicy policy_;

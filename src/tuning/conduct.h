@@ -10,6 +10,7 @@
 #include <tma_jit/device.h>
 #include <tma_jit/tuning.h>
 
+#include "tuning/elimination.h"
 #include "tuning/record_book.h"
 
 namespace tma_jit::tuning {
@@ -37,15 +38,17 @@ struct Conduct {
   std::chrono::milliseconds rest{};                 // for which the device pauses before a part of the final's launches
   bool replay = false;                              // launches are replayed from graphs
   std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
-  double relative_error = 0.003;    // the final rounds are repeated until no ratio's standard error, that of a median,
-                                    // is larger
-  bool must_be_sure = false;        // a contest whose errors stay larger while nothing is clearly faster fails
-  std::size_t compile_threads = 0;  // 0: as many as there are processors
+  std::size_t most_places = Demands().most_places;  // of the final; each is a few rounds
+  bool must_be_sure = false;  // a contest that ends while something may still be faster, and nothing clearly is, fails
+                              // with ErrorCode::cancelled
+  std::size_t compile_threads = 0;                                         // 0: as many as there are processors
   std::uint64_t memory_bytes = std::numeric_limits<std::uint64_t>::max();  // a problem that needs more is refused
-  std::function<bool()> stopped{};    // polled while another process tunes with the same file; true ends the wait
+  std::optional<double> patience_s{};  // for another process that tunes the request; unset: as TuneOptions has it
+  std::function<bool()> stopped{};     // polled while another process tunes with the same file; true ends the wait
   std::function<bool()> may_go_on{};  // called before each use of the device, may wait; returning false ends the tuning
                                       // with ErrorCode::cancelled
   std::function<void()> paused{};     // called after each use of the device
+  std::function<bool()> spent{};      // whether the request has used enough of the device: what is known then decides
 };
 
 }  // namespace tma_jit::tuning

@@ -12,7 +12,9 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr int kRounds = 3;  // in one place
+constexpr int kRounds = 3;                        // in one place
+constexpr std::chrono::microseconds kShort{100};  // a launch in a race, with what is done before it
+constexpr std::size_t kThorough = 3;              // of shorter ones
 
 std::string words_of(const Candidate& candidate) {
   std::string words = candidate.file;
@@ -221,11 +223,15 @@ Result<void> Contest::compare_and_time(Runner& runner, const ContestSettings& se
   return {};
 }
 
+std::size_t Contest::thoroughness() const {
+  return launch_time_ > Clock::duration::zero() && launch_time_ < kShort ? kThorough : 1;
+}
+
 // The preset runs alone.
 Result<void> Contest::race_first(Runner& runner) {
   std::vector<Runner*> others;
   if (runner.trial != 0) others.push_back(&runner);
-  for (std::size_t place = 0; place < Elimination::kPlacesBefore; ++place)
+  for (std::size_t place = 0; place < Elimination::kPlacesBefore * thoroughness(); ++place)
     TMA_JIT_CHECK(race(others, {.place = place}));
   return {};
 }
@@ -285,7 +291,7 @@ Result<void> Contest::admit(const ContestSettings& settings) {
   judged(0, settings);
   first_preset_us_ = trials_.front().us;
   const Clock::time_point end = admission_end(settings, start);
-  for (std::size_t number = 1; Clock::now() < end; ++number) {
+  for (std::size_t number = 1; Clock::now() < end && !spent(); ++number) {
     if (!settings.go_on(number, compiled_.size())) break;
     auto done = ahead_->next(end);
     if (!done) break;
@@ -310,7 +316,7 @@ Result<void> Contest::bind(Runner& runner) {
 
 // Returns when the measurements of the halves and of the final must begin to end in time; they get at most half of it.
 Clock::time_point Contest::admission_end(const ContestSettings& settings, Clock::time_point start) const {
-  const auto launches = Elimination::least_launches(trials_.size() - 1, rests());
+  const auto launches = Elimination::least_launches(trials_.size() - 1, rests(), thoroughness());
   const auto rests = static_cast<std::int64_t>(Elimination::kFinalPlaces);
   const Clock::duration needed =
       launch_time_ * static_cast<std::int64_t>(launches * (1 + kRounds)) + conduct_.rest * rests;
@@ -327,7 +333,7 @@ Track Contest::track(const ContestSettings& settings) {
             }
             return race(others, moment);
           },
-          .over = [&settings] { return Clock::now() >= settings.until; },
+          .over = [this, &settings] { return Clock::now() >= settings.until || spent(); },
           .rests = rests()};
 }
 
@@ -336,7 +342,8 @@ Result<Verdict> Contest::decide(const ContestSettings& settings, double least_ga
   std::vector<Standing> entrants;
   for (const auto& runner : std::span(runners_).subspan(1)) entrants.push_back({runner->trial, ratios_[runner->trial]});
   const Track races = track(settings);
-  Elimination elimination(races, {least_gain, conduct_.relative_error});
+  Elimination elimination(
+      races, {.least_gain = least_gain, .most_places = conduct_.most_places, .thoroughness = thoroughness()});
   TMA_JIT_ASSIGN(const Decision decision, elimination.run(std::move(entrants)));
   for (const Standing& standing : decision.finalists) ratios_[standing.entrant] = standing.ratio;
   state_times();
@@ -361,8 +368,8 @@ std::string Contest::method(const ContestSettings& settings, const Verdict& verd
       conduct_.replay ? "replay of a graph of one launch" : "launch of a stream",
       conduct_.beside ? "beside other work; " : "",
       settings.flush_l2 ? "L2 overwritten before each" : "L2 as the launch before left it", kRounds,
-      Elimination::kPlacesBefore, Elimination::kHalfPlaces, verdict.places, Elimination::kFinalists,
-      rests() ? ", half of them after a pause" : "");
+      Elimination::kPlacesBefore * thoroughness(), Elimination::kHalfPlaces * thoroughness(), verdict.places,
+      Elimination::kFinalists, rests() ? ", half of them after a pause" : "");
 }
 
 Result<Verdict> Contest::run(const ContestSettings& settings, double least_gain) {

@@ -88,6 +88,8 @@ class Contest {
   [[nodiscard]] Result<RoundTimes> measure(std::span<Launch* const> launches);
   std::vector<double> add(const RoundTimes& times, std::span<Runner* const> others);
   void state_times();
+  std::size_t thoroughness() const;
+  bool spent() const { return conduct_.spent && conduct_.spent(); }
   bool rests() const { return conduct_.rest > Clock::duration::zero(); }
   Clock::time_point admission_end(const ContestSettings& settings, Clock::time_point start) const;
   [[nodiscard]] Result<void> admit(const ContestSettings& settings);

@@ -8,7 +8,8 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr double kErrors = 3;  // number of standard errors that a gain must exceed
+constexpr double kErrors = 3;     // number of standard errors that do not count as a gain
+constexpr double kAlike = 0.005;  // by so much more of the planned one's time a configuration is as fast as another
 
 std::vector<std::size_t> numbers_of(std::span<const Standing> standings) {
   std::vector<std::size_t> numbers;
@@ -25,7 +26,7 @@ Result<void> Elimination::halve(std::vector<Standing>& entrants) {
     if (track_.over()) continue;
     const std::vector<std::size_t> numbers = numbers_of(entrants);
     std::vector<std::vector<double>> ratios(entrants.size());
-    for (std::size_t place = 0; place < kHalfPlaces; ++place) {
+    for (std::size_t place = 0; place < kHalfPlaces * demands_.thoroughness; ++place) {
       TMA_JIT_ASSIGN(const std::vector<double> found, track_.race(numbers, {.place = next_place_++}));
       for (std::size_t i = 0; i < found.size(); ++i) ratios[i].push_back(found[i]);
     }
@@ -67,25 +68,42 @@ Mean Elimination::mean_of_all(const Finalist& finalist) const {
 bool Elimination::may_win(const Finalist& finalist) const {
   const Mean all = mean_of_all(finalist);
   const double gain = 1 / all.value - 1;
-  if (gain < demands_.least_gain || gain <= kErrors * all.error) return false;
+  if (gain - kErrors * all.error < demands_.least_gain || gain <= 0) return false;
   return std::ranges::all_of(finalist.ratios, [](const std::vector<double>& ratios) {
     const Mean one = mean_of(ratios);
     return one.value <= 1 + one.error;
   });
 }
 
-bool Elimination::settled(std::span<const Finalist> finalists) const {
-  return std::ranges::all_of(
-      finalists, [this](const Finalist& finalist) { return mean_of_all(finalist).error <= demands_.relative_error; });
+bool Elimination::is_known(const Finalist& finalist) const {
+  const Mean all = mean_of_all(finalist);
+  return all.error <= demands_.relative_error || all.value - kErrors * all.error > 1 / (1 + demands_.least_gain);
 }
 
-std::size_t Elimination::least_launches(std::size_t entrants, bool rests) {
+bool Elimination::settled(std::span<const Finalist> finalists) const {
+  return std::ranges::all_of(finalists, [this](const Finalist& finalist) { return is_known(finalist); });
+}
+
+std::size_t Elimination::least_launches(std::size_t entrants, bool rests, std::size_t thoroughness) {
   std::size_t launches = 0;
   while (entrants > kFinalists) {
     entrants = std::max(kFinalists, (entrants + 1) / 2);
-    launches += (1 + entrants) * kHalfPlaces;
+    launches += (1 + entrants) * kHalfPlaces * thoroughness;
   }
   return launches + (1 + entrants) * kFinalPlaces * (rests ? 2 : 1);
+}
+
+// The choice first, then what else may win, the fastest first in each part.
+void Elimination::order(std::vector<Finalist>& finalists) const {
+  std::ranges::stable_sort(finalists, {},
+                           [this](const Finalist& one) { return std::pair(!may_win(one), one.standing.ratio); });
+  const auto alike = std::ranges::find_if(finalists, [&](const Finalist& one) {
+    return !may_win(one) || one.standing.ratio > finalists.front().standing.ratio + kAlike;
+  });
+  const auto chosen = std::min_element(finalists.begin(), alike, [](const Finalist& a, const Finalist& b) {
+    return a.standing.entrant < b.standing.entrant;
+  });
+  if (chosen != alike) std::rotate(finalists.begin(), chosen, chosen + 1);
 }
 
 Result<Decision> Elimination::run(std::vector<Standing> entrants) {
@@ -96,10 +114,9 @@ Result<Decision> Elimination::run(std::vector<Standing> entrants) {
   do {
     TMA_JIT_CHECK(race(finalists));
     decision.places += kFinalPlaces * kinds();
-  } while (!settled(finalists) && decision.places < kMostPlaces && !track_.over());
+  } while (!settled(finalists) && decision.places < demands_.most_places && !track_.over());
   decision.settled = settled(finalists);
-  std::ranges::stable_sort(finalists, {},
-                           [this](const Finalist& one) { return std::pair(!may_win(one), one.standing.ratio); });
+  order(finalists);
   decision.changed = !finalists.empty() && may_win(finalists.front());
   for (const Finalist& finalist : finalists) decision.finalists.push_back(finalist.standing);
   return decision;

@@ -30,8 +30,11 @@ struct Track {
 
 // What a change of the configuration takes.
 struct Demands {
-  double least_gain = 0.01;
-  double relative_error = 0.003;  // the final goes on until no ratio's standard error is larger
+  double least_gain = 0.01;       // beyond three standard errors
+  double relative_error = 0.003;  // the final goes on until every ratio that may be a gain has no larger standard error
+  std::size_t most_places = 96;   // of the final, however large the errors stay
+  std::size_t thoroughness = 1;   // times as many places before the final: for short launches, which cost little and
+                                  // whose times vary more with the place
 };
 
 struct Standing {
@@ -41,27 +44,29 @@ struct Standing {
 
 struct Decision {
   bool changed = false;             // the first of `finalists` is the choice; else the planned configuration is
-  bool settled = false;             // all errors are as small as demanded
+  bool settled = false;             // more places could not change it
   std::vector<Standing> finalists;  // the fastest that may be chosen first
   std::size_t places = 0;           // of the final, all together
 };
 
 // Halves the entrants, by their ratios in a few places each time, until a few are left. These race in the final with
-// the device rested, and without a pause. One is chosen over the planned configuration only if it is faster by
-// `least_gain` and by more than three standard errors in the mean over both, and slower in neither by more than its
-// standard error: what is faster only while the clock is low, or only while it is high, is not.
+// the device rested, and without a pause. One may be chosen over the planned configuration only if it is faster by
+// `least_gain` beyond three standard errors in the mean over both, and slower in neither by more than its standard
+// error: what is faster only while the clock is low, or only while it is high, is not. Of those that are as fast as the
+// fastest, but for half a percent, the first entrant is chosen, so that another search chooses the same.
 class Elimination {
  public:
-  Elimination(const Track& track, const Demands& demands) : track_(track), demands_(demands) {}
+  Elimination(const Track& track, const Demands& demands)
+      : track_(track), demands_(demands), next_place_(kPlacesBefore * demands.thoroughness) {}
 
   [[nodiscard]] Result<Decision> run(std::vector<Standing> entrants);
 
-  static constexpr std::size_t kPlacesBefore = 2;  // of the races that told the first ratios of the entrants
+  static constexpr std::size_t kPlacesBefore = 2;  // of the races that told the first ratios of the entrants; these and
+                                                   // kHalfPlaces times Demands::thoroughness
   static constexpr std::size_t kFinalists = 4;     // beside the planned configuration
   static constexpr std::size_t kHalfPlaces = 4, kFinalPlaces = 8;  // the latter rested and not, again and again
-  static constexpr std::size_t kMostPlaces = 96;                   // of the final, however large the errors stay
   // Returns how often `run` at least runs a configuration in a place, the planned one included.
-  static std::size_t least_launches(std::size_t entrants, bool rests);
+  static std::size_t least_launches(std::size_t entrants, bool rests, std::size_t thoroughness);
 
  private:
   struct Finalist {
@@ -73,11 +78,14 @@ class Elimination {
   [[nodiscard]] Result<void> race(std::vector<Finalist>& finalists);
   Mean mean_of_all(const Finalist& finalist) const;
   bool may_win(const Finalist& finalist) const;
+  // Returns whether it is known well enough what the finalist gains, or that it gains too little.
+  bool is_known(const Finalist& finalist) const;
   bool settled(std::span<const Finalist> finalists) const;
+  void order(std::vector<Finalist>& finalists) const;
 
   const Track& track_;
   const Demands demands_;
-  std::size_t next_place_ = kPlacesBefore;  // each is used once: who was lucky there is not again
+  std::size_t next_place_;  // each is used once: who was lucky there is not again
 };
 
 }  // namespace tma_jit::tuning

@@ -51,6 +51,11 @@ void Pace::stop() {
   stopped_.notify_all();
 }
 
+double Pace::left_s() const {
+  const std::lock_guard lock(mutex_);
+  return std::chrono::duration<double>(left_).count();
+}
+
 bool Pace::used_up() const {
   const std::lock_guard lock(mutex_);
   return left_ <= Clock::duration::zero();

@@ -24,6 +24,10 @@ class Pace {
   [[nodiscard]] bool begin();
   void end();
   void stop();
+  // Returns the seconds in which steps use up the whole budget if nothing postpones them.
+  double longest_s() const { return settings_.budget_s / settings_.share; }
+  // Returns what the steps so far have left of the budget.
+  double left_s() const;
   // Returns whether the steps so far have used the budget up.
   bool used_up() const;
 

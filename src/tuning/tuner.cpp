@@ -283,7 +283,7 @@ class Tuning {
   }
 
   // Returns the seconds to wait for a process that measures the current request within an equal share.
-  double patience() const { return std::max(share(), 0.0) + kOverrun; }
+  double patience() const { return conduct_.patience_s.value_or(std::max(share(), 0.0) + kOverrun); }
 
   Engine& engine_;
   const TuneOptions& options_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <random>
 #include <thread>
 
 #include <tma_jit/tuning.h>
@@ -40,7 +41,8 @@ extern "C" __global__ void patient(View<f32, 1> Y, const Dims dims) {
 struct Told {
   std::atomic<Stream> capturing = nullptr;
   std::atomic<std::uint64_t> capture = 0;
-  std::atomic<bool> fails = false;  // events cannot be made any more
+  std::atomic<bool> fails = false;   // events cannot be made any more
+  std::atomic<bool> varies = false;  // times have nothing to do with kernels
   std::atomic<CUfunction> last = nullptr;
 } told;
 
@@ -50,6 +52,7 @@ driver::Provider patient_driver() {
   driver::Api api = table_of("sm_90a");
   static const auto launch = api.launch_kernel_ex;
   static const auto event_create = api.event_create;
+  static const auto elapsed = api.event_elapsed_time;
   api.stream_is_capturing = [](CUstream stream, CUstreamCaptureStatus* status) {
     const bool captures = stream != nullptr && stream == told.capturing;
     *status = captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
@@ -67,6 +70,12 @@ driver::Provider patient_driver() {
   };
   api.event_create = [](CUevent* event, unsigned flags) {
     return told.fails ? CUDA_ERROR_UNKNOWN : event_create(event, flags);
+  };
+  api.event_elapsed_time = [](float* milliseconds, CUevent start, CUevent end) {
+    static std::mt19937 generator(7);
+    const CUresult result = elapsed(milliseconds, start, end);
+    if (told.varies) *milliseconds = std::uniform_real_distribution<float>(1, 2)(generator);
+    return result;
   };
   auto table = std::make_shared<const driver::Api>(api);
   return [table]() -> Result<driver::SharedApi> { return table; };
@@ -87,6 +96,7 @@ struct Patient {
     told.last = nullptr;
     told.capturing = nullptr;
     told.fails = false;
+    told.varies = false;
   }
 
   Engine made(TuningOptions tuning) {
@@ -111,12 +121,12 @@ struct Patient {
     REQUIRE(y.download(values.data(), kCount * sizeof(float)));
     for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == static_cast<float>(i + 1));
   }
-  // Waits until the background has tuned or failed.
+  // Waits until the background has tuned, failed or given up.
   Stats settled() const {
     const auto until = std::chrono::steady_clock::now() + 120s;
     while (std::chrono::steady_clock::now() < until) {
       const Stats stats = engine.stats();
-      if (stats.launches_swapped + stats.tuning_failures > 0) return stats;
+      if (stats.launches_swapped + stats.tuning_failures + stats.tunings_undecided > 0) return stats;
       std::this_thread::sleep_for(5ms);
     }
     FAIL("nothing was tuned in two minutes");
@@ -217,6 +227,25 @@ TEST_CASE("A budget of zero measures nothing") {
     CHECK(patient.engine.stats().problems_tuned == 0);
     CHECK_FALSE(std::filesystem::exists(tuning_file(patient.engine)));
   }
+}
+
+TEST_CASE("What is given up is counted, and the planned kernel serves without a record") {
+  Patient varying(background());
+  told.varies = true;
+  const CUfunction planned = varying.call();
+  CHECK(varying.settled().tunings_undecided == 1);
+  CHECK(varying.call() == planned);
+  CHECK_FALSE(std::filesystem::exists(tuning_file(varying.engine)));
+
+  TuningOptions tuning = background();
+  tuning.budget_s = 1e-4;  // used up by the first step
+  Patient short_of_time(std::move(tuning));
+  const CUfunction first = short_of_time.call();
+  const Stats stats = short_of_time.settled();
+  CHECK(stats.tunings_undecided == 1);
+  CHECK(stats.problems_tuned + stats.launches_swapped + stats.tuning_failures == 0);
+  CHECK(short_of_time.call() == first);
+  CHECK(short_of_time.log.warnings().empty());
 }
 
 TEST_CASE("An error of the device during tuning is counted and reported once, and the planned kernel serves") {

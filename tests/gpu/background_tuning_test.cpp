@@ -194,20 +194,28 @@ TEST_CASE("what tuning in the background costs the application's calls, and whet
   };
   Times first, beside, after;
   call(first);  // plans, compiles, and gives the shape to the tuning
-  const auto until = std::chrono::steady_clock::now() + 30s;
-  while (gpu.engine.stats().problems_tuned == 0 && gpu.engine.stats().tuning_failures == 0 &&
-         std::chrono::steady_clock::now() < until) {
-    call(beside);
-  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto ended = [&] {
+    const Stats stats = gpu.engine.stats();
+    return stats.problems_tuned + stats.tuning_failures + stats.tunings_undecided > 0;
+  };
+  while (!ended() && std::chrono::steady_clock::now() - begin < 120s) call(beside);
+  MESSAGE("tuned for " << std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() << " s");
   call(first);  // takes the swap, if there is one
   for (int i = 0; i < 20'000; ++i) call(after);
   say("while the shape is tuned", beside);
   say("afterwards", after);
-  CHECK(gpu.engine.stats().problems_tuned == 1);
+  const Stats stats = gpu.engine.stats();
+  CHECK(stats.tuning_failures == 0);
+  CHECK(stats.problems_tuned + stats.tunings_undecided == 1);
   const auto records = read_tuning_file(tuning_file(gpu.engine));
   TMA_JIT_REQUIRE_OK(records);
-  REQUIRE(records->records.size() == 1);
-
+  REQUIRE(records->records.size() == stats.problems_tuned);
+  if (records->records.empty()) {
+    MESSAGE("the calls made times vary too much: the planned configuration stays");
+    CHECK(stats.launches_swapped == 0);
+    return;
+  }
   const TuningRecord &here = records->records.front(), &there = tuned->front().record;
   MESSAGE("in the background " << here.preset_us / here.us << " times as fast as planned, alone "
                                << there.preset_us / there.us << "; the same choice: " << (here.params == there.params));

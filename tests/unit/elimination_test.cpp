@@ -108,6 +108,18 @@ TEST_CASE("what is clearly faster is chosen, through bursts of other work, and t
   CHECK(choices(kinds, often)[7] >= kSeeds * 99 / 100);
 }
 
+TEST_CASE("two searches agree where several configurations are as fast as each other") {
+  std::vector<Kind> kinds(16, {.cool = 1.06, .hot = 1.06});
+  kinds[5] = {.cool = 0.951, .hot = 0.951};
+  kinds[9] = kinds[12] = {.cool = 0.95, .hot = 0.95};
+  CHECK(choices(kinds)[5] >= kSeeds * 9 / 10);
+}
+
+TEST_CASE("a gain that is not one percent beyond the noise changes nothing") {
+  const std::vector<Kind> kinds = {{}, {.cool = 0.988, .hot = 0.988}, {.cool = 0.987, .hot = 0.987}};
+  CHECK(choices(kinds)[0] >= kSeeds * 9 / 10);
+}
+
 TEST_CASE("a final without pauses whose time is over still decides") {
   const std::vector<Kind> kinds = {{}, {.cool = 0.9, .hot = 0.9}};
   CHECK(choices(kinds, [](Device& device) {
@@ -126,8 +138,32 @@ TEST_CASE("an elimination races no more than it says at least once the time is o
   REQUIRE(decision);
   CHECK(decision->places == 2 * Elimination::kFinalPlaces);
   CHECK(device.races == decision->places);
-  CHECK(Elimination::least_launches(Elimination::kFinalists, true) == (1 + Elimination::kFinalists) * decision->places);
+  CHECK(Elimination::least_launches(Elimination::kFinalists, true, 1) ==
+        (1 + Elimination::kFinalists) * decision->places);
   CHECK_FALSE(Elimination(track, {}).run({})->changed);
+}
+
+TEST_CASE(
+    "a final ends as soon as nothing may be a gain, and after the most places where times vary too much to tell") {
+  const auto decided = [](double other, double noise) {
+    Device device({{}, {.cool = other, .hot = other}}, 5);
+    device.round_noise = noise;
+    device.rests = false;
+    const Track track = device.track();
+    const auto decision = Elimination(track, {.most_places = 192}).run({{1, 1}});
+    REQUIRE(decision);
+    return *decision;
+  };
+  const Decision slower = decided(1.2, 0.05);
+  CHECK_FALSE(slower.changed);
+  CHECK(slower.settled);
+  CHECK(slower.places <= 2 * Elimination::kFinalPlaces);
+  const Decision faster = decided(0.9, 0.1);
+  CHECK(faster.changed);
+  const Decision unknown = decided(0.97, 0.4);
+  CHECK_FALSE(unknown.changed);
+  CHECK_FALSE(unknown.settled);
+  CHECK(unknown.places == 192);
 }
 
 }  // namespace tma_jit::tuning
