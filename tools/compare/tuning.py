@@ -6,29 +6,27 @@
 Needs a GPU and PyTorch. Each problem is tuned three times, each time with an empty cache and no records: once with `--sweep`
 configurations, and twice as an application would, with `--seconds` for each problem. The four best of the sweep, of those that it
 launched often, because the least of a hundred medians of a few launches would be the least noise, then take turns with what
-tuning chose and with the planner's first 8, for `--rounds` rounds in each of `--places` places in memory: by where its tensors lie a
-kernel's time varies, with rows that break L2's lines by up to 9 %, differently for each configuration. A time is the mean over the
-places of the medians there, every ratio is one of such times, and the best is their least. Four columns: what tuning chose, the same again, what the planner takes
-unmeasured, and the best of the planner's first 8.
+tuning chose and with the planner's first 8, in `--places` places in memory and under both regimes of the clock (clock_race.py): by where its
+tensors lie a kernel's time varies, with rows that break L2's lines by up to 9 %, differently for each configuration. Columns: what
+tuning chose against the sweep's own winner, and against the best of all that was raced; what a second tune chose, what the planner takes
+unmeasured, and the best of the planner's first 8 against the latter.
 
-`--known FILE`, a raced.json of earlier runs, names further configurations to race, in place of a sweep or beside it; `--sweep 0`
+`--known FILE`, a raced.json of earlier runs, names further configurations to race, and winners of sweeps, in place of a sweep; `--sweep 0`
 makes none.
 """
 import argparse
-import concurrent.futures
 import json
 import os
-import statistics
 import subprocess
 import time
 
+from clock_race import Race, against_best, score
 from gemm import MODELS, drawn
-from prepared import prepare
 from ratios import mean_and_least
 
 OFTEN = 20  # launches of a configuration in the sweep
 BEST = 4    # configurations of the sweep that are measured again
-COLUMNS = ["tuned", "tuned again", "estimated", "best of the first 8 estimated"]
+COLUMNS = ["tuned, against the sweep's winner", "tuned", "tuned again", "estimated", "best of the first 8 estimated"]
 
 
 def tune(options, name, extra):
@@ -54,50 +52,18 @@ def measured(results):
                   key=lambda trial: trial["us"])
 
 
-def built(options, problem, configurations):
-    """The plan and the cubin of each configuration; without those of earlier runs that the templates no longer offer."""
-    def build(number, file, params):
-        words = ["gemm", *(f"{name}={value}" for name, value in zip("MNK", problem)), *(f"{name}={value}" for name, value in params),
-                 "--template-file", file, "--cache-dir", os.path.join(options.folder, "sweep" if options.sweep else "again")]
-        path = os.path.join(options.folder, f"{number}.cubin")
-        try:
-            return prepare(options.tma_jit, words, path), path
-        except subprocess.CalledProcessError:
-            return None
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        kernels = pool.map(build, range(len(configurations)), *zip(*configurations))
-        return {configuration: kernel for configuration, kernel in zip(configurations, kernels) if kernel is not None}
+def report(ratios):
+    print("\n| | geometric mean | least | within 2 % |\n|---|---:|---:|---:|")
+    for name, column in zip(COLUMNS, zip(*ratios)):
+        print(f"| {name} | {mean_and_least(column, ' | ')} | {sum(ratio >= 0.98 for ratio in column)} of {len(column)} |")
 
 
-class Memory:
-    """The tensors of a problem, in memory with some room, all of which holds random data."""
-
-    ROOM = 2 << 20
-    STEP = 256
-
-    def __init__(self, torch, problem):
-        m, n, k = problem
-        self.shapes = {"A": (m, k), "B": (n, k), "D": (m, n)}
-        self.buffers = {name: torch.randn(rows * columns + self.ROOM // 2, device="cuda").bfloat16()
-                        for name, (rows, columns) in self.shapes.items()}
-
-    def tensors(self, place):
-        """Views at other addresses in every place, and other distances between them."""
-        for index, (name, (rows, columns)) in enumerate(self.shapes.items()):
-            begin = place * (1301 + 1046 * index) % (self.ROOM // self.STEP) * self.STEP // 2
-            yield name, self.buffers[name][begin:begin + rows * columns].view(rows, columns)
-
-
-def race(torch, compare, options, flush, problem, configurations):
-    """Microseconds of each configuration, in turns."""
-    memory = Memory(torch, problem)
-    kernels = built(options, problem, configurations)
-    times = []
-    for place in range(options.places):
-        tensors = dict(memory.tensors(place))
-        sides = [compare.Kernel(plan, path, tensors) for plan, path in kernels.values()]
-        times.append(compare.alternate(sides, options.rounds, flush))
-    return {configuration: 1e3 * statistics.fmean(of_one) for configuration, of_one in zip(kernels, zip(*times))}
+def row_of(times, sweep, chosen, first):
+    """What COLUMNS name."""
+    first = [one for one in first if one in times]
+    best_of_first = min(first, key=lambda one: score(times, one, range(len(times[one][0]))))
+    winner = [against_best(times, chosen[0], [sweep] if sweep in times else None)]
+    return winner + [against_best(times, one) for one in [*chosen, first[0], best_of_first]]
 
 
 def main():
@@ -109,8 +75,8 @@ def main():
     parser.add_argument("--sweep", type=int, default=128)
     parser.add_argument("--sweep-seconds", type=float, default=3600, help="most for the whole sweep")
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--rounds", type=int, default=7, help="in each place")
-    parser.add_argument("--places", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=5, help="in each place and regime")
+    parser.add_argument("--places", type=int, default=8, help="of long launches")
     parser.add_argument("--known", action="append", default=[])
     options = parser.parse_args()
     os.makedirs(options.folder)
@@ -123,39 +89,42 @@ def main():
     sweep = ["--candidates", str(options.sweep), "--budget", str(options.sweep_seconds)]
     none = ([{"trials": []} for _ in problems], 0)
     runs = [tune(options, "sweep", sweep) if options.sweep else none, tune(options, "tuned", short), tune(options, "again", short)]
-    known = {}
+    known, winners = {}, {}
     for path in options.known:
         with open(path, encoding="utf-8") as file:
             for entry in json.load(file):
+                if entry.get("winner"):
+                    winners[tuple(entry["problem"])] = entry["winner"][0], tuple(map(tuple, entry["winner"][1]))
                 known.setdefault(tuple(entry["problem"]), []).extend(
                     (name, tuple(map(tuple, params))) for name, params, _ in entry["times"])
     import torch
-    import compare
-    flush = compare.start(options.rounds)
-    print("| M x N x K | measured | best, us | " + " | ".join(COLUMNS) + " |\n|---|---:|---:|" + "---:|" * len(COLUMNS))
-    ratios, raced = [], []
+    from package import tma_jit
+    torch.manual_seed(0)
+    engine = tma_jit.Engine(cache_dir=os.path.join(options.folder, "sweep" if options.sweep else "again"), tuning="off")
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}\n\n| M x N x K | measured | planned, us | "
+          + " | ".join(COLUMNS) + " |\n|---|---:|---:|" + "---:|" * len(COLUMNS))
+    ratios, raced, apart = [], [], []
     for problem, sweep, tuned, again in zip(problems, *(results for results, _ in runs)):
         trials = measured([sweep])
         best = [configuration(trial) for trial in trials if trial["launches"] >= OFTEN][:BEST]
         chosen = [configuration(result["record"]) for result in (tuned, again)]
         first = [configuration(trial) for trial in tuned["trials"][:8] if trial["outcome"] in ("measured", "out of time")]
-        sides = list(dict.fromkeys(best + chosen + first + known.get(tuple(problem), [])))
-        times = race(torch, compare, options, flush, problem, sides)
-        first = [one for one in first if one in times]
-        raced.append({"problem": problem, "times": [[*one, us] for one, us in times.items()]})
-        least = min(times.values())
-        row = [least / times[one] for one in chosen + first[:1]] + [least / min(times[one] for one in first)]
+        winner = configuration(sweep["record"]) if "record" in sweep else winners.get(tuple(problem))
+        race = Race(torch, engine, problem, list(dict.fromkeys(first[:1] + best + chosen + first + known.get(tuple(problem), [])
+                                                               + ([winner] if winner else []))))
+        race.check()
+        times = race.run(options.places, options.rounds)
+        raced.append({"problem": problem, "times": [[*one, us] for one, us in times.items()], "winner": winner, "chosen": chosen})
+        row = row_of(times, winner, chosen, first)
         ratios.append(row)
-        print(f"| {' x '.join(map(str, problem))} | {len(trials)} | {least:.1f} | " + " | ".join(f"{r:.3f}" for r in row) + " |", flush=True)
-    with open(os.path.join(options.folder, "raced.json"), "w", encoding="utf-8") as file:
-        json.dump(raced, file)
-    print("\n| | geometric mean | least |\n|---|---:|---:|")
-    for name, column in zip(COLUMNS, zip(*ratios)):
-        print(f"| {name} | {mean_and_least(column, ' | ')} |")
-    apart = [max(a, b) / min(a, b) for a, b, *_ in ratios]
-    print(f"\nTwo fresh tunes differ by more than 1 % in {sum(a > 1.01 for a in apart)} of {len(apart)} problems, by "
-          f"{max(apart) - 1:.1%} at most. The best is among the first 8, within 2 %, in "
-          f"{sum(row[3] >= 0.98 for row in ratios)} of {len(ratios)}.")
+        apart.append(max(against_best(times, chosen[i], [chosen[1 - i]]) for i in range(2)))
+        print(f"| {' x '.join(map(str, problem))} | {len(trials)} | {times[first[0]][0][0]:.1f} | " + " | ".join(f"{r:.3f}" for r in row) + " |", flush=True)
+        with open(os.path.join(options.folder, "raced.json"), "w", encoding="utf-8") as file:
+            json.dump(raced, file)
+    report(ratios)
+    print(f"\nTwo fresh tunes choose the same in {sum(r == 1 for r in apart)} of {len(apart)} problems, and differ by more than 1 % in "
+          f"{sum(r > 1.01 for r in apart)}, by {max(apart) - 1:.1%} at most. The best is among the first 8, within 2 %, in "
+          f"{sum(row[4] >= 0.98 for row in ratios)} of {len(ratios)}.")
     print("Seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, (_, seconds) in zip(("sweep", "tuned", "again"), runs)))
 
 
