@@ -125,7 +125,9 @@ Outcome<int> estimate_lists(const Settings& settings, const Words& words) {
       settings.console.result("{:>12.2f} us  {:<13}  {:5.1f}%  {} {} {}\n", one->estimate.time_us,
                               name_of(one->estimate.bound), 100 * one->estimate.share, one->plan.kernel,
                               dim_words(one->plan), config_words(one->plan));
-      list.push_back(to_json(*one, estimator.device()));
+      Json object = to_json(*one, estimator.device());
+      if (may_be_measured(settings) && !words.no_measure) add_measurement(settings, engine, request, *one, object);
+      list.push_back(std::move(object));
     }
   }
   settings.console.object({{"estimates", list}});
