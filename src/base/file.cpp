@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -38,6 +39,9 @@ Result<Descriptor> open_file(const std::filesystem::path& path) {
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
   TMA_JIT_ASSIGN(const Descriptor file, open_file(path));
   std::string bytes;
+  struct stat status {};
+  if (::fstat(file.get(), &status) == 0 && status.st_size > 0)
+    bytes.reserve(std::min(static_cast<std::size_t>(status.st_size), limit));
   char block[16384];
   while (true) {
     const ssize_t got = ::read(file.get(), block, sizeof block);

@@ -32,11 +32,11 @@ std::string words_of(const tuning::Advice& advice) {
 }
 
 // Returns the problem as a record without a choice.
-TuningRecord record_of(const std::string& kernel, const plan::Problem& problem, const DeviceInfo& device) {
+TuningRecord record_of(const std::string& kernel, plan::Problem&& problem, const DeviceInfo& device) {
   TuningRecord record;
   record.kernel = kernel;
-  record.types = problem.types;
-  record.dims = problem.dims;
+  record.types = std::move(problem.types);
+  record.dims = std::move(problem.dims);
   record.hooks = tuning::digest_of(problem.hooks);
   record.device = device.name;
   record.sm_count = device.sm_count;
@@ -162,12 +162,12 @@ void Records::visit(const Request& request, const DeviceInfo& device, const Plan
                     const tuning::RecordBook& book, const File& file, const Use& use) {
   for (const std::string_view stem : book.files(request.kernel)) {
     const templates::TemplatePointer declared = file(stem);
-    const auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
+    auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
     if (!problem) continue;
-    auto advice = book.of(record_of(request.kernel, *problem, device));
+    const bool tensor_operands = problem->tensor_operands;
+    auto advice = book.of(record_of(request.kernel, *std::move(problem), device));
     if (!advice) continue;
-    if (is_current(advice->record, needs_of(request, problem->tensor_operands), planning) && use(*std::move(advice)))
-      return;
+    if (is_current(advice->record, needs_of(request, tensor_operands), planning) && use(*std::move(advice))) return;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "tuning/written_record.h"
 
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -7,7 +8,15 @@
 namespace tma_jit::tuning {
 namespace {
 
-constexpr double kTimeMost = 1e15;  // microseconds, as parse_tuning_line has it
+constexpr std::size_t kUsual = 256;  // characters of a problem's text, or less
+constexpr double kTimeMost = 1e15;   // microseconds, as parse_tuning_line has it
+
+// Which characters a text in quotes has: printable ASCII, without quotes, and backslashes, which begin escapes.
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (char c = ' '; c <= '~'; ++c) plain[static_cast<unsigned char>(c)] = c != '"' && c != '\\';
+  return plain;
+}();
 
 // Reads a line from its beginning. Every function returns whether the line goes on as it says.
 class Cursor {
@@ -34,9 +43,12 @@ class Cursor {
   bool text(std::string_view& value, std::string_view then) { return text(value) && take(then); }
   bool text(std::string_view& value) {
     if (!take('"')) return false;
-    const std::size_t begin = at_;
-    while (at_ < line_.size() && is_plain(line_[at_])) ++at_;
-    value = since(begin);
+    const char* const begin = line_.data() + at_;
+    const char* const end = line_.data() + line_.size();
+    const char* at = begin;
+    while (at != end && kPlain[static_cast<unsigned char>(*at)]) ++at;
+    value = {begin, static_cast<std::size_t>(at - begin)};
+    at_ += value.size();
     return take('"');
   }
 
@@ -73,7 +85,6 @@ class Cursor {
   }
 
  private:
-  static bool is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
   bool digits() {
     const std::size_t begin = at_;
     while (at_ < line_.size() && line_[at_] >= '0' && line_[at_] <= '9') ++at_;
@@ -116,8 +127,11 @@ bool read_choice(Cursor& line, WrittenRecord& record) {
 
 std::map<std::string, std::int64_t> integers_of(std::string_view members) {
   std::map<std::string, std::int64_t> integers;
-  while (const auto member = take_integer(members)) {
-    integers.emplace_hint(integers.end(), member->name, member->value);
+  for (Cursor line(members); !line.at_end(); line.take(',')) {
+    std::string_view name;
+    std::int64_t value = 0;
+    if (!line.text(name) || !line.take(':') || !line.integer(value)) break;
+    integers.emplace_hint(integers.end(), name, value);
   }
   return integers;
 }
@@ -161,12 +175,14 @@ TuningRecord record_of(const WrittenRecord& written) {
 }
 
 std::string types_text(const TuningRecord& record) {
-  std::string text = "{\"kernel\":\"" + record.kernel + "\",\"types\":{";
+  std::string text;
+  text.reserve(kUsual);
+  text.append("{\"kernel\":\"").append(record.kernel).append("\",\"types\":{");
   for (const auto& [name, type] : record.types) {
     if (text.back() != '{') text += ',';
     text.append("\"").append(name).append("\":\"").append(name_of(type)).append("\"");
   }
-  return text + "},\"dims\":{";
+  return text.append("},\"dims\":{");
 }
 
 std::string problem_text(const TuningRecord& record) {
