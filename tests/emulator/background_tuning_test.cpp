@@ -11,6 +11,7 @@
 #include "emulator/devices.h"
 #include "support/engines.h"
 #include "support/temporary_folder.h"
+#include "tuning/file_lock.h"
 
 #include <doctest/doctest.h>
 
@@ -246,6 +247,19 @@ TEST_CASE("What is given up is counted, and the planned kernel serves without a 
   CHECK(stats.problems_tuned + stats.launches_swapped + stats.tuning_failures == 0);
   CHECK(short_of_time.call() == first);
   CHECK(short_of_time.log.warnings().empty());
+}
+
+TEST_CASE("Tuning in the background does not wait for another process longer than its own budget would last") {
+  TuningOptions tuning = background();
+  tuning.budget_s = 0.2;
+  Patient patient(std::move(tuning));
+  const auto other = tuning::FileLock::take(tuning_file(patient.engine), ".tuning", std::chrono::steady_clock::now());
+  REQUIRE_MESSAGE(other, other.error().text());
+  const CUfunction planned = patient.call();
+  CHECK(patient.settled().tuning_failures == 1);
+  CHECK(patient.call() == planned);
+  REQUIRE(patient.log.warnings().size() == 1);
+  CHECK(patient.log.warnings().front().find("another process holds") != std::string::npos);
 }
 
 TEST_CASE("An error of the device during tuning is counted and reported once, and the planned kernel serves") {
