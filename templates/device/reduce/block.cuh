@@ -12,7 +12,9 @@ __device__ inline X block_reduce(X x, X (&partial)[Threads / 32], X neutral, F f
     const int lane = threadIdx.x % 32;
     if (lane == 0) partial[threadIdx.x / 32] = x;
     __syncthreads();
-    x = warp_reduce(lane < Threads / 32 ? partial[lane] : neutral, f);
+    constexpr int kWarps = Threads / 32;
+    if constexpr ((kWarps & (kWarps - 1)) == 0) return warp_reduce<kWarps>(partial[lane % kWarps], f);
+    x = warp_reduce(lane < kWarps ? partial[lane] : neutral, f);
   }
   return x;
 }
