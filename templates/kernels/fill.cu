@@ -9,6 +9,7 @@
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, written one by one"
 //! param   FLAT    = 0    in {0, 1}                 "1: rows follow one another without space and are written as one"
 //! param   WHOLE   = 1    in {1, 0}                 "1: what is written at once begins at 16 bytes, and rows are multiples of them"
+//! param   NARROW  = 1    in {1, 0}                 "1: elements are counted in 31 bits"
 //! param   THREADS = 256  in {128, 256, 512}        "of a block"
 //! param   LANES   = 256  in {8, 32, 128, 256, 512} "threads that share a row"
 //! param   UNROLL  = 1    in {1, 2, 4, 8}           "writes of a thread"
@@ -22,6 +23,7 @@
 //! let     DOWN    = FLAT == 1 ? min(M, 1) : ceil_div(M, ROWS)
 //! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
+//! require NARROW == 0 || (ACROSS * LANES * UNROLL * COUNT <= 2147483647 && max(M, 1) * max(N, 1) <= 2147483647 && M * max(stride(Y, 0), 1) + N * stride(Y, 1) <= 2147483647 && PLANES == 1) "the last element must be counted in 31 bits"
 //! require LANES <= THREADS                         "a row is at most a block's"
 //! require FLAT == 0 || (NEIGHBOURS == 1 && (M <= 1 || stride(Y, 0) == N)) "there must be no space between rows"
 //! require NEIGHBOURS == 0 || stride(Y, 1) == 1     "elements that are written together must be neighbours"
@@ -36,8 +38,8 @@
 //! work    flops 0  bytes M * N * sizeof(T)
 //! reference fill_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
-//! preset  FLAT = 1, WHOLE = 1, LANES = 256  when N * sizeof(T) <= 1024
-//! preset  FLAT = 1, WHOLE = 0, LANES = 256  when N * sizeof(T) <= 1024
+//! preset  FLAT = 1, WHOLE = 1, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && M * N * sizeof(T) <= 1048576)
+//! preset  FLAT = 1, WHOLE = 0, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && M * N * sizeof(T) <= 1048576)
 //! preset  WHOLE = 1, LANES = 8              when N * sizeof(T) <= 256
 //! preset  WHOLE = 1, LANES = 32             when N * sizeof(T) <= 2048
 //! preset  WHOLE = 1, LANES = 256
@@ -51,6 +53,10 @@
 #include "device/tile/pack.cuh"
 
 #ifndef TMA_JIT_REFERENCE
+
+template <bool Narrow> struct Counted { using Index = s64; };
+template <> struct Counted<true> { using Index = int; };
+using Index = Counted<NARROW != 0>::Index;
 
 // The values of COUNT elements of a row from `column` on.
 __device__ inline Pack<T, COUNT> values(F x, s64 row, s64 column, s64 columns, const Hooks& hooks) {
@@ -70,20 +76,20 @@ __device__ inline Pack<T, COUNT> values(F x, s64 row, s64 column, s64 columns, c
 
 extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, const Dims dims,
                                                            const __grid_constant__ Hooks hooks) {
-  const s64 width = FLAT == 1 ? dims.M * dims.N : dims.N;
-  const s64 row = (s64{blockIdx.z} * gridDim.y + blockIdx.y) * ROWS + (FLAT == 1 ? 0 : threadIdx.x / LANES);
-  if (FLAT == 0 && row >= dims.M) return;
-  T* const to = Y.data + row * Y.stride[0];
+  const Index width = static_cast<Index>(dims.N) * (FLAT == 1 ? dims.M : 1), plane = NARROW ? 0 : blockIdx.z;
+  const Index row = FLAT == 1 ? 0 : (plane * gridDim.y + blockIdx.y) * ROWS + threadIdx.x / LANES;
+  if ((ROWS > 1 || NARROW == 0) && FLAT == 0 && row >= dims.M) return;
+  T* const to = Y.data + row * static_cast<Index>(Y.stride[0]);
   const int before = NEIGHBOURS == 0 || WHOLE == 1 ? 0 : reinterpret_cast<u64>(to) % 16 / sizeof(T);
-  const s64 first = s64{blockIdx.x} * (LANES * UNROLL) + threadIdx.x % LANES;
+  const Index first = static_cast<Index>(blockIdx.x) * (LANES * UNROLL) + threadIdx.x % LANES;
 #pragma unroll
   for (int u = 0; u < UNROLL; ++u) {
-    const s64 column = (first + u * LANES) * COUNT - before;
+    const Index column = (first + u * LANES) * COUNT - before;
     if (WHOLE == 1 ? column < width : column >= 0 && column + COUNT <= width) {
       const Pack<T, COUNT> y = values(x, row, column, dims.N, hooks);
-      store_whole_pack(to + (NEIGHBOURS == 1 ? column : column * Y.stride[1]), y);
+      store_whole_pack(to + (NEIGHBOURS == 1 ? column : column * static_cast<Index>(Y.stride[1])), y);
     } else if constexpr (WHOLE == 0) {
-      for (s64 j = max(column, s64{0}); j < min(column + COUNT, width); ++j)
+      for (Index j = max(column, Index{0}); j < min(column + COUNT, width); ++j)
         to[j] = element_of<T>(FLAT == 1 ? hooks.value(x, j / dims.N, j % dims.N) : hooks.value(x, row, j));
     }
   }
