@@ -60,22 +60,17 @@ struct ChainedTile {
     return smem.before;
   }
 
-  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by all threads, when
-  // the results have been stored. What a relaxed load returned has been used by then, so that no fence needs to wait
-  // for the stores before.
+  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by one warp, when what
+  // awaited() returned has been used, so that no fence needs to wait for stores of results.
   __device__ void leave() const {
-    if (threadIdx.x >= 32) return;
+    const int lane = threadIdx.x % 32;
     const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
-    const u32 arrived = threadIdx.x == 0 ? atomicInc(readers + span, count - 1) : 0;
+    const u32 arrived = lane == 0 ? atomicInc(readers + span, count - 1) : 0;
     if (__shfl_sync(0xffffffff, arrived, 0) + 1 < count) return;
-    for (int i = threadIdx.x; i < count; i += 32) relaxed::store(parts + first + i, 0);
-    if (threadIdx.x * kGroup < count) relaxed::store(groups + first / kGroup + threadIdx.x, 0);
-    if (threadIdx.x == 0) relaxed::store(prefixes + span, 0);
+    for (int i = lane; i < count; i += 32) relaxed::store(parts + first + i, 0);
+    if (lane * kGroup < count) relaxed::store(groups + first / kGroup + lane, 0);
+    if (lane == 0) relaxed::store(prefixes + span, 0);
   }
-
- private:
-  __device__ bool ends_row() const { return tile + 1 == tiles; }
-  __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
 
   // What precedes the tile, which posts what its group gave or what precedes the next span, if it ends one. Called by
   // one warp.
@@ -98,6 +93,10 @@ struct ChainedTile {
     if (lane == 0 && !ends_row() && ends(kSpan)) post(prefixes + span + 1, op.joined(before, all));
     return before;
   }
+
+ private:
+  __device__ bool ends_row() const { return tile + 1 == tiles; }
+  __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
 };
 
 // The number of a block in the order in which blocks begin: tiles that others wait for are running or done. The counter
@@ -167,5 +166,5 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
-  chained.leave();
+  if (threadIdx.x < 32) chained.leave();
 }

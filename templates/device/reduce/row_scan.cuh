@@ -36,10 +36,17 @@ __device__ inline Part<typename Op::X> preceding(const Part<typename Op::X>& sca
 // The parts of a block's warps. May be reused after another barrier of the block.
 template <int Threads, int Packs, class X> struct ScanSmem { Part<X> part[Packs * (Threads / 32)]; };
 
+// What scan_parts waits with for the threads that it is called by, where those are the block.
+struct BlockBarrier {
+  __device__ void operator()() const { __syncthreads(); }
+};
+
 // Replaces parts, which follow one another in the order of packs first and threads second, by what precedes each among
-// those of Lanes lanes of a warp or of the block. Returns all of them joined. Called by all Threads threads.
-template <int Threads, int Lanes, int Packs, class Op, class X = typename Op::X>
-__device__ inline Part<X> scan_parts(Part<X> (&part)[Packs], ScanSmem<Threads, Packs, X>& smem, const Op& op) {
+// those of Lanes lanes of a warp or of the block. Returns all of them joined. Called by Threads threads, which wait for
+// each other by `barrier`.
+template <int Threads, int Lanes, int Packs, class Op, class X = typename Op::X, class Wait = BlockBarrier>
+__device__ inline Part<X> scan_parts(Part<X> (&part)[Packs], ScanSmem<Threads, Packs, X>& smem, const Op& op,
+                                     Wait barrier = {}) {
   constexpr int kWidth = Lanes <= 32 ? Lanes : 32, kWarps = Threads / 32, kParts = Packs * kWarps;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   Part<X> all = op.neutral();
@@ -55,7 +62,7 @@ __device__ inline Part<X> scan_parts(Part<X> (&part)[Packs], ScanSmem<Threads, P
     }
   }
   if constexpr (Lanes <= 32) return all;
-  __syncthreads();
+  barrier();
   // Invariant: `all` is what precedes the warps' part number `first`. Every warp scans them, 32 at a time.
 #pragma unroll
   for (int first = 0; first < kParts; first += 32) {
