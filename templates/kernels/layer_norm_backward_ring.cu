@@ -1,8 +1,10 @@
 //! kernel  layer_norm_backward "the gradients of Y[i,j] = (X[i,j] - mean) / sqrt(variance + eps) * W[j] + B[j]: DX of X, DW of W and DB of B, from DY of Y; the blocks of a cluster share a row, which they keep in shared memory"
 //! arch    sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  1
 //! use     "device/reference/layer_norm_backward.cuh"
 //!
 //! let     VECTORS = AFFINE
+//! let     LEAST   = device.compute_capability == 90 ? 4096 : 8192
 //! use     "device/reduce/ring_gradient.cuh"
 
 #include "device/ptx/cvt.cuh"
@@ -14,7 +16,7 @@
 using Gradient = RingGradient<T, THREADS, CLUSTER, PACKS, STAGES, true, AFFINE>;
 static_assert(sizeof(Gradient::Smem) <= SMEM);
 
-extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void layer_norm_backward(
+extern "C" __global__ __launch_bounds__(THREADS + 64, BLOCKS) void layer_norm_backward(
     View<const T, 2> X, View<const T, 1> W, View<const T, 2> DY, View<T, 2> DX, View<G, 1> DW, View<G, 1> DB,
     unsigned char* parts, unsigned char* counters, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   ring_gradient<Gradient, AFFINE>(

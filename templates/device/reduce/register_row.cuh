@@ -108,6 +108,41 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     for (int p = 0; p < Packs; ++p) load_part(begin, p, in.pack[p]);
     return in;
   }
+  // What load_raw returns, of a row whose packs lie at multiples of 16 bytes, without a load that waits for another: a
+  // pack of which the row has a part is read whole if it ends before `end`, where the memory of the matrix does. Its
+  // other elements may be those of the rows beside it until clear_outside() is called. If `end` is null, because these
+  // may be written meanwhile, only the row is read.
+  template <class T> __device__ Raw<T> load_units(const T* begin, const T* end) const {
+    Raw<T> in = {};
+    const int room = end == nullptr ? left : static_cast<int>(min(s64{kHeld}, s64{end - (begin + column)}));
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      if (p * kStep >= left) continue;
+      if (p * kStep + Count <= room && (p > 0 || column >= 0 || end != nullptr))
+        in.pack[p] = *reinterpret_cast<const Words<T, Count>*>(begin + column + p * kStep);
+      else
+        load_part<false>(begin, p, in.pack[p]);
+    }
+    return in;
+  }
+  // The packs of which a thread of the warp has a part only, a bit each. Called by all threads of the warp.
+  __device__ u32 parts() const {
+    u32 bits = 0;
+#pragma unroll
+    for (int p = 0; p < Packs; ++p)
+      if (!Whole && __any_sync(0xffffffff, p * kStep < left && !whole(p))) bits |= 1u << p;
+    return bits;
+  }
+  // Sets the elements of pack p to 0 that are not the row's.
+  template <class T> __device__ void clear_outside(Words<T, Count>& in, int p) const {
+    constexpr int kEach = 4 / sizeof(T);  // elements of a word
+#pragma unroll
+    for (int i = 0; i < Count; i += kEach) {
+      u32 mask = holds(p, i) ? (kEach == 1 ? ~0u : 0xffffu) : 0;
+      if (kEach == 2 && holds(p, i + 1)) mask |= 0xffff0000u;
+      in.word[i / kEach] &= mask;
+    }
+  }
   // The elements of a row whose whole packs lie in shared memory, pack p at from[p * Threads].
   template <class T> __device__ Raw<T> copied(const Words<T, Count>* from) const {
     static_assert(Whole);

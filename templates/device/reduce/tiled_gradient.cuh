@@ -32,17 +32,7 @@
 #include "device/ptx/acq_rel.cuh"
 #include "device/reduce/phased_tiles.cuh"
 #include "device/reduce/register_row.cuh"
-
-// Of the elements of a row in a tile: the mean of x, the sum of the squares of its distances from that, the sum of
-// g = DY * w, and the sum of g times those distances.
-struct alignas(16) TileSums {
-  f32 mean, squares, g, gx;
-};
-
-// DX = r * (g - mean_g - h * mean_gh).
-struct RowGradient {
-  f32 mean, r, mean_g, mean_gh;
-};
+#include "device/reduce/row_gradient.cuh"
 
 template <class T, int Threads, int Packs, int Rows, int AtOnce, bool Whole, bool Centered, int Vectors>
 class TiledGradient {
@@ -60,7 +50,7 @@ class TiledGradient {
   };
 
   // `tile` is the block's; sums has the tiles of all rows.
-  __device__ TiledGradient(const Matrices& of, const View<const T, 1>& W, const PhasedTile& tile, TileSums* sums,
+  __device__ TiledGradient(const Matrices& of, const View<const T, 1>& W, const PhasedTile& tile, PartSums* sums,
                            Smem& smem)
       : of_(of), row_(of.rows, of.columns, 0), tile_(tile), sums_(sums), smem_(smem) {
     row_.advance_parts(tile.tile);
@@ -112,7 +102,8 @@ class TiledGradient {
       for (int k = 0; k < AtOnce; ++k) {
         if (first + k >= end()) break;
         row_.row = first + k;
-        const RowGradient at = smem_.gradients[row_.row - begin()];
+        RowGradient at = smem_.gradients[row_.row - begin()];
+        if constexpr (!Centered) at.mean = at.mean_g = 0;  // which the compiler then knows
         row_.store_anywhere(DX, of_.rows, of_.columns, [&](int p) {
           return [&, p](int i) {
             const f32 h = (to_f32(x[k].pack[p].at(i)) - at.mean) * at.r, dy_i = to_f32(dy[k].pack[p].at(i));
@@ -135,7 +126,7 @@ class TiledGradient {
   __device__ int end() const {
     return min(Rows, of_.rows - begin()) + begin();
   }
-  __device__ TileSums* sums_of(int row) const {
+  __device__ PartSums* sums_of(int row) const {
     return sums_ + s64{row} * tile_.tiles;
   }
   // Columns of a tile.
@@ -177,7 +168,7 @@ class TiledGradient {
     const auto add = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
     const f32 count = static_cast<f32>(of_.columns);
     for (int row = begin() + threadIdx.x / 32; row < end(); row += Threads / 32) {
-      const TileSums* const tiles = sums_of(row);
+      const PartSums* const tiles = sums_of(row);
       Sums<2> means = {}, squares = {};
       if constexpr (Centered) {
         for (int tile = threadIdx.x % 32; tile < tile_.tiles; tile += 32)
@@ -191,9 +182,9 @@ class TiledGradient {
         squares.x[1] += tiles[tile].gx + distance * tiles[tile].g;
       }
       squares = warp_reduce(squares, add);
-      const f32 r = rsqrtf(squares.x[0] / count + eps);
       if (threadIdx.x % 32 == 0)
-        smem_.gradients[row - begin()] = {mean, r, means.x[1] / count, squares.x[1] * r / count};
+        smem_.gradients[row - begin()] =
+            RowGradient::of<Centered>({mean, squares.x[0], means.x[1], squares.x[1]}, count, eps);
     }
     __syncthreads();
   }
@@ -213,7 +204,7 @@ class TiledGradient {
   const Matrices& of_;
   Row row_;
   const PhasedTile tile_;
-  TileSums* const sums_;
+  PartSums* const sums_;
   Smem& smem_;
   Words<T, kCount> weight_[Packs];
 };
@@ -284,7 +275,7 @@ __device__ inline void tiled_gradient(const typename Gradient::Matrices& of, con
     return;
   }
   const PhasedTile tile = PhasedTile::of(number, begun, batches, tiles);
-  Gradient gradient(of, W, tile, reinterpret_cast<TileSums*>(workspaces.sums), smem);
+  Gradient gradient(of, W, tile, reinterpret_cast<PartSums*>(workspaces.sums), smem);
   if (!tile.second) {
     gradient.reduce();
     if (threadIdx.x == 0) tile.arrive();
