@@ -323,6 +323,20 @@ TEST_CASE("rows are scanned, in registers and across blocks, with and without th
   for (const char* rows : {"M=0", "M=3"}) check_passes({"scan", kDevice, kEmulator, rows, "N=0"});
 }
 
+TEST_CASE("long rows are scanned by blocks that walk over tiles in shared memory") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"scan", kDevice});
+    words.insert(words.end(), {"--template-file", "scan_ring", "--sm-budget", "3"});
+    check_passes(words);
+  };
+  check({kEmulator, "M=1", "N=300000"});
+  check({kEmulator, "M=3", "N=100008", "T=bf16", "THREADS=128", "PACKS=2", "STAGES=3", "EXCLUSIVE=1"});
+  check({"emulator:sm_90a:policy=starved", "M=2", "N=150000", "THREADS=128", "PACKS=2", "STAGES=3"});
+  check({"emulator:sm_90a:policy=random,seed=5", "M=1", "N=500000", "T=f16", "O=f16", "OP=2", "THREADS=128", "--hook",
+         "input=x * (1 + column % 3)"});
+}
+
 TEST_CASE("scans take combinations that do not commute, and begin anew with segments") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* columns : {"N=100", "N=3000", "N=40000"}) {
@@ -561,11 +575,20 @@ TEST_CASE("gradients of rows of any length, with and without weights, of no rows
     const std::string file = std::string(kernel) + "_ring";
     for (const char* rows : {"M=0", "M=1", "M=70"})
       check_passes({kernel, kDevice, kEmulator, rows, "N=32760", "--template-file", file});
-    check_passes({kernel, kDevice, kEmulator, "M=37", "N=2000", "THREADS=256", "CLUSTER=2", "PACKS=1", "STAGES=2",
+    check_passes({kernel, kDevice, kEmulator, "M=137", "N=5000", "THREADS=256", "CLUSTER=4", "PACKS=2", "STAGES=2",
                   "T=f32", "--template-file", file});
-    check_passes({kernel, kDevice, "emulator:sm_90a:policy=starved", "M=41", "N=3000", "THREADS=256", "CLUSTER=2",
+    check_passes({kernel, kDevice, "emulator:sm_90a:policy=starved", "M=141", "N=6000", "THREADS=128", "CLUSTER=8",
                   "PACKS=1", "T=f16", "--hook", "output=dx + row", "--template-file", file});
+    check_passes({kernel, kDevice, "emulator:sm_90a:policy=random,seed=3", "M=530", "N=4104", "--template-file", file});
     check_passes({kernel, kDevice, kEmulator, "M=5", "N=40000", "--template-file", file});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // rows that begin anywhere in 16 bytes
+    for (const char* columns : {"N=1", "N=9", "N=101"})
+      check_passes({kernel, kDevice, kEmulator, "M=300", columns, "LANES=16", "THREADS=128", "PACKS=1", "BLOCKS=2",
+                    "--pitch", "DY=203", "--pitch", "X=107", "--pitch", "DX=107"});
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=1001", "WHOLE=2", "LANES=32", "PACKS=4", "BLOCKS=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=40", "N=503", "T=f32", "WHOLE=2", "LANES=128", "THREADS=128"});
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=1001", "--offset", "X=1"});
   }
   check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});
