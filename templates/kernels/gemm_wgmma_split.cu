@@ -40,7 +40,7 @@
 //! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
 //! let     STEP      = max(57 + 1743 / STAGES, SHARING * max(LOADED * (BROKEN ? 213 : 146) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 7200 + CHUNKS * BM * BN / (OWNERS * SLICES) * 10 / 157) "cycles of adding up the partial sums"
-//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 "cycles of moving A, B and D"
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 / (K >= 4096 && M > 256 && BM * BN >= 16384 && SPLIT * CHUNKS == 1 ? 3 : 1) "cycles of moving A, B and D, most of which large tiles with long K do meanwhile"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
