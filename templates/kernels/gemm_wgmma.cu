@@ -3,65 +3,75 @@
 //! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
-//! param   BM      = 128  in {64, 128, 192, 256}    "rows of D per block"
+//! param   BM      = 128  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "rows of D per block"
 //! param   BN      = 256  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
-//! param   CLUSTER = 1    in {1, 2, 4}              "blocks, one below the other, that share each tile of B by multicast"
-//! param   SHARE_N = 1    in {1, 2, 4}              "blocks, side by side, that share each tile of A by multicast"
+//! param   CLUSTER = 1    in {1, 2, 4}              "blocks, one below the other, that share each tile of B by multicast; with SWAP side by side, and of A"
+//! param   SHARE_N = 1    in {1, 2, 4}              "blocks, side by side, that share each tile of A by multicast; with SWAP one below the other, and of B"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
+//! param   SWAP    = 0    in {0, 1}                 "1: D^T = B * A^T, so that a tile has any multiple of 8 rows of D, and of 64 columns"
 //! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
-//! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
+//! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse; with SWAP tile columns"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
-//! let     SLICES    = PINGPONG ? BM / 64 : BM == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
-//! let     CONSUMERS = PINGPONG ? 2 : BM / (64 * SLICES)
+//! let     HIGH      = SWAP ? BN : BM                "rows of the product"
+//! let     WIDE      = SWAP ? BM : BN                "and columns"
+//! let     SLICES    = PINGPONG ? HIGH / 64 : HIGH == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
+//! let     CONSUMERS = PINGPONG ? 2 : HIGH / (64 * SLICES)
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
-//! let     PART      = PROMOTED == 0 ? 0 : BN > 192 ? 64 : BN  "columns whose sums of 128 products are computed while others are added"
-//! let     SUMS      = PROMOTED ? BN / 2 + (BN > 128 && BN <= 192 ? PART / 2 : PART) : SLICES * BN / 2  "registers of a thread: two sets of PART columns where there is room"
-//! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
-//! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
+//! let     PART      = PROMOTED == 0 ? 0 : WIDE > 192 ? 64 : WIDE  "columns whose sums of 128 products are computed while others are added"
+//! let     SUMS      = PROMOTED ? WIDE / 2 + (WIDE > 128 && WIDE <= 192 ? PART / 2 : PART) : SLICES * WIDE / 2  "registers of a thread: two sets of PART columns where there is room"
+//! let     PANEL     = min(64, 128 / sizeof(O))      "columns of D in one swizzle row"
+//! let     SWIZZLE   = SWAP ? PANEL * sizeof(O) : BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
+//! let     EPI_N     = SWAP ? PANEL : SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
+//! let     EPI_M     = SWAP ? min(32, BM & -BM) : 64 "rows of D that one copy stores"
 //! let     RING      = STAGES * (BM + BN) * 128
-//! let     EPI_BYTES = CONSUMERS * align_up(64 * EPI_N * sizeof(O), 128)  "an epilogue tile of each consumer"
-//! let     EPI_TILES = BN / EPI_N % 2 == 0 && RING + 2 * EPI_BYTES + 1024 <= 227 * 1024 ? 2 : 1  "epilogue tiles of a consumer: two, if the shared memory of a block of sm_90a holds them"
+//! let     EPI_BYTES = CONSUMERS * (SWAP ? 32 * 64 * sizeof(O) : align_up(64 * EPI_N * sizeof(O), 128))  "an epilogue tile of each consumer"
+//! let     EPI_TILES = (SWAP ? BM > 32 : BN / EPI_N % 2 == 0) && RING + 2 * EPI_BYTES + 1024 <= 227 * 1024 ? 2 : 1  "epilogue tiles of a consumer: two, if the shared memory of a block of sm_90a holds them"
 //! let     BLOCKS    = CLUSTER * SHARE_N            "of a cluster"
-//! let     BOX_A     = BM / SHARE_N % 64 == 0 ? 64 : BM / SHARE_N "rows of A that one copy loads"
-//! let     BOX_B     = BN / CLUSTER % 64 == 0 ? 64 : BN / CLUSTER % 16 == 0 ? BN / CLUSTER / 2 : BN / CLUSTER "rows of B that one copy loads"
+//! let     SHARE_HIGH = HIGH / SHARE_N              "rows of the product's first operand that a block loads"
+//! let     SHARE_WIDE = WIDE / CLUSTER              "and of its second"
+//! let     BOX_HIGH  = SHARE_HIGH % 64 == 0 ? 64 : SHARE_HIGH "rows that one copy loads"
+//! let     BOX_WIDE  = SHARE_WIDE % 64 == 0 ? 64 : SHARE_WIDE % 16 == 0 ? SHARE_WIDE / 2 : SHARE_WIDE
+//! let     BOX_A     = SWAP ? BOX_WIDE : BOX_HIGH
+//! let     BOX_B     = SWAP ? BOX_HIGH : BOX_WIDE
 //! let     SMEM      = align_up(RING + EPI_TILES * EPI_BYTES + 16 * STAGES + 24 + 80 * DYNAMIC, 1024)
-//! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN * SHARE_N) "tiles of a whole cluster"
+//! let     TILES     = ceil_div(SWAP ? N : M, HIGH * CLUSTER) * ceil_div(SWAP ? M : N, WIDE * SHARE_N) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * (BLOCKS <= 2 ? 100 : 91) / 100 / BLOCKS)) "large clusters leave some SMs of a GPC without work: an H100 runs 30 of 4 blocks and 15 of 8"
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
-//! let     LOADED    = BM / SHARE_N + BN / CLUSTER  "rows of A and B that a block loads each step"
-//! let     STEP      = max(3000 / STAGES, (BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 356 : 263) / 100) * (PROMOTED == 0 || BM == 64 ? 100 : BN <= 128 && BLOCKS == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, tensor cores, L2; of sums that are added in f32"
+//! let     LOADED    = SHARE_HIGH + SHARE_WIDE      "rows of A and B that a block loads each step"
+//! let     STEP      = max(3000 / STAGES, (BM * BN * 298 + (BM + BN) * 2791) / 10000, LOADED * (BROKEN ? 356 : 263) / 100) * (PROMOTED == 0 || HIGH == 64 ? 100 : WIDE <= 128 && BLOCKS == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, tensor cores, L2; of sums that are added in f32"
 //! let     STORE     = BM * BN * 98 / 1000          "cycles of storing a tile"
 //! let     MEMORY    = ((M * K + N * K) * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 180880 "cycles of moving A, B and D"
 //!
+//! require HIGH % 64 == 0                           "wgmma makes 64 rows of the product: BM or, with SWAP, BN is a multiple of 64"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
-//! require PROMOTED == 0 || BN <= 192 || BN == 256  "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
+//! require PROMOTED == 0 || WIDE <= 192 || WIDE == 256 "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
-//! require !integer(T) || BN % 16 == 0              "wgmma multiplies integers by multiples of 16 columns"
+//! require !integer(T) || WIDE % 16 == 0            "wgmma multiplies integers by multiples of 16 columns"
 //! require DYNAMIC == 0 || BLOCKS == 1              "a block draws its tiles for itself"
 //! require TERMS == 1                               "gemm_f32_wgmma multiplies f32 by three terms"
 //! require TA + TB == 0 || sizeof(T) == 2           "wgmma reads only 16-bit types along M or N: give A and B, whose rows lie along K, which the kernel transpose makes"
-//! require TB == 0 || BN % 64 == 0 && BLOCKS == 1  "a block loads panels of 64 columns of BT"
-//! require TA == 0 || SHARE_N == 1                  "a block loads panels of 64 rows of D"
-//! require BLOCKS <= 8 && BN % CLUSTER == 0         "the blocks of a cluster, which are at most 8, load equal shares of each tile"
+//! require TB == 0 || BN % 64 == 0 && (SWAP ? SHARE_N == 1 : BLOCKS == 1) "a block loads panels of 64 columns of BT"
+//! require TA == 0 || BM % 64 == 0 && (SWAP ? BLOCKS == 1 : SHARE_N == 1) "a block loads panels of 64 rows of D"
+//! require BLOCKS <= 8 && WIDE % CLUSTER == 0       "the blocks of a cluster, which are at most 8, load equal shares of each tile"
 //!
 //! tensor  A   box [BOX_A, BK]         swizzle 128  l2 128
 //! tensor  AT  box [BK, 64]            swizzle 128  l2 128
 //! tensor  B   box [BOX_B, BK]         swizzle 128  l2 128  early
 //! tensor  BT  box [BK, 64]            swizzle 128  l2 128  early
-//! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
+//! tensor  D   box [EPI_M, EPI_N]         swizzle SWIZZLE  view
 //!
 //! workspace state    8 * AMAX     zero             "LargestState"
 //! workspace tickets  4 * DYNAMIC  zero             "tiles that have been drawn"
 //!
 //! cluster BLOCKS
 //! launch  grid ceil_div(TILES, WAVES) * BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10052 + (BLOCKS == 1 ? 0 : BLOCKS == 2 ? 1170 : 900) + max(WAVES * (60 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10052 + (BLOCKS == 1 ? SWAP && BM == 64 && BN == 128 ? -1000 : 0 : BLOCKS > 2 ? 900 : HIGH == 64 ? 600 : 1170) + max(WAVES * (60 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -69,6 +79,7 @@
 //! preset  BM = 192, BN = 128, STAGES = 5  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 192, BN = 192, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2  when M > 64
+//! preset  BM = 256, BN = 128, STAGES = 4, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count && sizeof(T) > 1
 //! preset  BM = 256, BN = 128, STAGES = 4, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 208, STAGES = 4  when M > 64
 //! preset  BM = 128, BN = 128, STAGES = 6  when M > 64
@@ -82,14 +93,19 @@
 //! preset  BM = 128, BN = 176, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
 //! preset  BM = 128, BN = 160, STAGES = 6, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 112, STAGES = 7, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, PINGPONG = 1  when M > 64
+//! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64
+//! preset  BM = 176, BN = 128, STAGES = 5, CLUSTER = 2, PINGPONG = 1, SWAP = 1, GROUP_M = 8  when M > 64 && sizeof(T) > 1
+//! preset  BM = 208, BN = 128, STAGES = 5, CLUSTER = 2, SWAP = 1  when M > 64 && sizeof(T) > 1 && TILES <= 2 * device.sm_count
+//! preset  BM = 224, BN = 128, STAGES = 4, SWAP = 1  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 8, SWAP = 1  when M > 256 && TILES <= 2 * device.sm_count
+//! preset  BM = 64, BN = 152, STAGES = 7, CLUSTER = 2  when M > 64 && TILES <= 2 * device.sm_count && sizeof(T) > 1
 //! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 2  when M > 64
 //! preset  BM = 128, BN = 200, STAGES = 4  when M > 64
 //! preset  BM = 128, BN = 104, STAGES = 6, CLUSTER = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, SHARE_N = 4, PINGPONG = 1  when M > 64
 //! preset  BM = 192, BN = 136, STAGES = 4, CLUSTER = 2, SHARE_N = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 192, BN = 112, STAGES = 5, CLUSTER = 2, SHARE_N = 2  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 160, STAGES = 6, CLUSTER = 2, PINGPONG = 1, GROUP_M = 4  when M > 64
+//! preset  BM = 128, BN = 160, STAGES = 6, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64
 //! preset  BM = 128, BN = 144, STAGES = 6, SHARE_N = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 136, STAGES = 5  when M > 64
 //! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2  when M > 64 && sizeof(T) == 1
@@ -102,6 +118,7 @@
 //! preset  BM = 128, BN = 112, STAGES = 6, CLUSTER = 2  when M > 64 && sizeof(O) > 2 && TILES <= 8 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
+#include "device/epilogue/store_transposed.cuh"
 #include "device/pipeline/drawn_tiles.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
@@ -111,18 +128,35 @@
 #include "device/schedule/persistent.cuh"
 #include "device/tile/shared_memory.cuh"
 
+// The product is D = A * B^T, of tiles of HIGH by WIDE, or with SWAP D^T = B * A^T: its first operand, whose rows are
+// those of an instruction, is A or B.
+
 #ifndef TMA_JIT_REFERENCE
 
-using Tiles = PersistentTiles<BM, BN, GROUP_M, CLUSTER, SHARE_N>;
-using Accumulators = RegisterTile<layout::Mma<16, BN>, Unit<T>::Sum>;  // for one warp
-using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+using Tiles = PersistentTiles<HIGH, WIDE, GROUP_M, CLUSTER, SHARE_N>;
+using Accumulators = RegisterTile<layout::Mma<16, WIDE>, Unit<T>::Sum>;       // for one warp
 constexpr int REGISTERS = CONSUMERS == 1 ? 240 : CONSUMERS == 2 ? 232 : 152;  // of a consumer's thread
-using Store = tma::SliceStore<S, Staged, Hooks, BN, REGISTERS - SUMS - 40>;
+
+// What differs with the order of the operands: their tiles, and how results are stored.
+template <bool Swapped, int Registers> struct ByOrder {
+  using First = OperandTile<TA, T, BM, BK>;
+  using Second = OperandTile<TB, U, BN, BK>;
+  using Staged = SharedTile<O, 64, EPI_N, SWIZZLE>;
+  using Store = tma::SliceStore<S, Staged, Hooks, BN, Registers>;
+};
+template <int Registers> struct ByOrder<true, Registers> {
+  using First = OperandTile<TB, U, BN, BK>;
+  using Second = OperandTile<TA, T, BM, BK>;
+  using Staged = tma::Boxes<SharedTile<O, EPI_M, 64>, 32 / EPI_M>;
+  using Store = tma::TransposedStore<S, Staged, Hooks, BM, Registers>;
+};
+using Ordered = ByOrder<SWAP, REGISTERS - SUMS - 40>;
+using Store = Ordered::Store;
 
 struct Smem {
-  OperandTile<TA, T, BM, BK> a[STAGES];
-  OperandTile<TB, U, BN, BK> b[STAGES];
-  Staged staged[CONSUMERS][EPI_TILES];
+  Ordered::First a[STAGES];
+  Ordered::Second b[STAGES];
+  Ordered::Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, BLOCKS> pipeline;
   Turns turns;
   DrawnNumbers<DYNAMIC> drawn;
@@ -135,7 +169,10 @@ template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   multiply_tiles<Accumulators, SLICES, PINGPONG, PART>(
       smem.pipeline, smem, tiles, steps,
-      [&](const Tile& tile, int block) { return Store(hooks, tile.row * BM + block * 64, tile.column * BN); },
+      [&](const Tile& tile, int block) {
+        const int high = tile.row * HIGH + block * 64, wide = tile.column * WIDE;
+        return Store(hooks, SWAP ? wide : high, SWAP ? high : wide);
+      },
       [&](Store& store, const Accumulators& sums) {
         const int group = threadIdx.x / kWarpgroup;
         store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);
@@ -151,8 +188,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               View<f32, 1> LARGEST, u8* state, u8* tickets,
                                                               const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
+  const Tiles tiles(SWAP ? dims.N : dims.M, SWAP ? dims.M : dims.N);
   grid::launch_dependents();
   if (threadIdx.x < CONSUMERS * kWarpgroup) {
     start_consumer<BLOCKS>(THREADS);
@@ -170,9 +207,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     }
     start_producer<BLOCKS>(THREADS);
     give_registers<40>();
-    if (first)
-      load_operands<BOX_A, BOX_B, SHARE_N>(smem.pipeline, smem, TA ? AT : A, dims.M, TB ? BT : B, dims.N,
-                                           drawing(tiles, smem.drawn, tickets), steps);
+    if (first) {
+      const CUtensorMap &of_a = TA ? AT : A, &of_b = TB ? BT : B;
+      load_operands<BOX_HIGH, BOX_WIDE, SHARE_N, SWAP>(smem.pipeline, smem, SWAP ? of_b : of_a, SWAP ? dims.N : dims.M,
+                                                       SWAP ? of_a : of_b, SWAP ? dims.M : dims.N,
+                                                       drawing(tiles, smem.drawn, tickets), steps);
+    }
   }
   __syncwarp();
 }

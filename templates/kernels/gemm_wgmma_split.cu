@@ -40,7 +40,7 @@
 //! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
 //! let     STEP      = max(57 + 1743 / STAGES, SHARING * max(LOADED * (BROKEN ? 213 : 146) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 7200 + CHUNKS * BM * BN / (OWNERS * SLICES) * 10 / 157) "cycles of adding up the partial sums"
-//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 "cycles of moving A, B and D"
+//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 / (K >= 4096 && M > 256 && BM * BN >= 16384 && SPLIT * CHUNKS == 1 ? 3 : 1) "cycles of moving A, B and D, most of which large tiles with long K do meanwhile"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -137,7 +137,8 @@
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/reduce/slices.cuh"
+#include "device/reduce/chunks.cuh"
+#include "device/reduce/shares.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
@@ -170,15 +171,8 @@ struct Operands {
   OperandTile<TA, T, BM, BK> a[STAGES];
   OperandTile<TB, U, BN, BK> b[STAGES];
 };
-// Four sums, which move together.
-template <class X> struct FourOf { using type = float4; };
-template <> struct FourOf<s32> { using type = int4; };
-using Four = FourOf<Sum>::type;
-
-// What each thread contributes to the share of each owner; hardly anything where no other block reads it.
-struct Partial {
-  Four x[OWNERS][ROWS / 8][SPLIT == 1 ? 1 : CONSUMERS * kWarpgroup];
-};
+// Hardly anything where no other block reads it.
+using Partial = Shares<Sum, OWNERS, EIGHTS, SPLIT == 1 ? 1 : CONSUMERS * kWarpgroup>;
 struct Smem {
   union {
     Operands operands;
@@ -201,7 +195,7 @@ struct Output {
   const Mapped<O, 2>& D;
   const Dims& dims;
   const Hooks& hooks;
-  Four* partials;           // [tile][owner][chunk][ROWS / 8][thread]
+  Four<Sum>* partials;      // [tile][owner][chunk][ROWS / 8][thread]
   SliceCounters* counters;  // [tile][owner]
 };
 
@@ -269,39 +263,6 @@ __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
 }
 
-// Writes this block's sums to shared memory for the owners of the rows. All operands must have arrived and been read.
-__device__ void publish(Smem& smem, const Sums& sums) {
-  sync(1, CONSUMERS * kWarpgroup);
-#pragma unroll
-  for (int owner = 0; owner < OWNERS; ++owner) {
-#pragma unroll
-    for (int j = 0; j < ROWS / 8; ++j) {
-      const Sum* x = &sums.x[(owner * (ROWS / 8) + j) * 4];
-      smem.after.partial.x[owner][j][threadIdx.x] = {x[0], x[1], x[2], x[3]};
-    }
-  }
-}
-
-template <class Tile> __device__ inline void add(Tile& share, int j, Four x) {
-  share.x[4 * j] += x.x;
-  share.x[4 * j + 1] += x.y;
-  share.x[4 * j + 2] += x.z;
-  share.x[4 * j + 3] += x.w;
-}
-
-// Adds the sums of all blocks of the cluster for one owner's rows, in the order of their ranks.
-__device__ void collect(Smem& smem, int owner, Share& share) {
-  share.fill(0);
-#pragma unroll 1
-  for (int rank = 0; rank < SPLIT; ++rank) {
-    const auto& partial = *cluster::map(&smem.after.partial, rank);
-#pragma unroll
-    for (int j = 0; j < ROWS / 8; ++j) {
-      add(share, j, partial.x[owner][j][threadIdx.x]);
-    }
-  }
-}
-
 // Returns the first of a warp's columns of the tile.
 __device__ int warp_column() {
   return threadIdx.x / 32 * 16;
@@ -348,35 +309,18 @@ __device__ Part own_part(const Dims& dims) {
 __device__ void store_chunks(Smem& smem, const Output& output, const Part& part, const Share& share) {
   constexpr int kThreads = CONSUMERS * kWarpgroup;
   const int owner = part.tile * OWNERS + part.rank;
-  SliceCounters& counters = output.counters[owner];
-  Four* const sums = output.partials + s64{owner} * (CHUNKS * EIGHTS * kThreads) + threadIdx.x;
-  const u32 begun = threadIdx.x == 0 ? relaxed::load(&counters.begun) : 0;
-#pragma unroll
-  for (int j = 0; j < EIGHTS; ++j) {
-    const Sum* x = &share.x[4 * j];
-    sums[(part.chunk * EIGHTS + j) * kThreads] = {x[0], x[1], x[2], x[3]};
-  }
-  sync(1, kThreads);
-  TakenSlices taken;
-  if (threadIdx.x == 0) {
-    taken = take_slices<CHUNKS, SLICES>(counters, part.chunk, begun);
-    smem.slices = taken.slices;
-  }
-  sync(1, kThreads);
+  const Chunks<Sum, CHUNKS, EIGHTS, kThreads> chunks = {
+      output.partials + s64{owner} * (CHUNKS * EIGHTS * kThreads) + threadIdx.x, output.counters[owner]};
+  const TakenSlices taken = chunks.template leave<SLICES>(part.chunk, share, smem.slices);
 #pragma unroll 1
   for (u32 left = smem.slices; left != 0; left &= left - 1) {
     const int first = (__ffs(left) - 1) * (SLICE / 8);
-    Slice slice = {};
-#pragma unroll(SLICE <= 16 ? 8 : SLICE <= 32 ? 4 : 2)
-    for (int i = 0; i < CHUNKS; ++i) {
-#pragma unroll
-      for (int j = 0; j < SLICE / 8; ++j) add(slice, j, sums[(i * EIGHTS + first + j) * kThreads]);
-    }
+    const Slice slice = chunks.template slice<Slice>(first);
     const int row = part.row + part.rank * ROWS + first * 8;
     store(smem, output, row, part.column, slice, Results(output.hooks, row, part.column + warp_column()));
     sync(1 + threadIdx.x / kWarpgroup, kWarpgroup);  // the shared tile has been read
   }
-  if (threadIdx.x == 0) leave_slices(counters, taken);
+  if (threadIdx.x == 0) leave_slices(chunks.counters, taken);
 }
 
 // Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
@@ -402,10 +346,13 @@ template <class Tile> __device__ void finish(Smem& smem, const Output& output, c
       if (consumer) store_chunks(smem, output, part, sums);
     }
   } else {
-    if (consumer) publish(smem, sums);
+    if (consumer) {
+      sync(1, CONSUMERS * kWarpgroup);  // all operands have been read
+      smem.after.partial.publish(sums);
+    }
     cluster::sync();
     Share share;
-    if (consumer && part.rank < OWNERS) collect(smem, part.rank, share);
+    if (consumer && part.rank < OWNERS) smem.after.partial.template collect<SPLIT>(part.rank, share);
     cluster::arrive();  // afterwards this block no longer reads another's partial sums
     if (consumer && part.rank < OWNERS) {
       if constexpr (CHUNKS > 1) {
@@ -429,7 +376,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   Smem& smem = shared_memory<Smem>();
   const Part part = own_part(dims);
   const Range steps = {part.chunk * SPLIT + part.rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
-  const Output output = {D, dims, hooks, reinterpret_cast<Four*>(partials), reinterpret_cast<SliceCounters*>(counters)};
+  const Output output = {D, dims, hooks, reinterpret_cast<Four<Sum>*>(partials),
+                         reinterpret_cast<SliceCounters*>(counters)};
   grid::launch_dependents();
   Sums sums = {};
   if (threadIdx.x < CONSUMERS * kWarpgroup) {

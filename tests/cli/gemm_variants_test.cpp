@@ -184,6 +184,34 @@ TEST_CASE("tiles for which wgmma has the registers and the shared memory, and th
   check_passes("sm_90a", split + "BM=64 BN=64 STAGES=4 CHUNKS=1 SHARE_M=4 SHARE_N=2");
 }
 
+TEST_CASE("tiles of swapped operands: rows, types, layouts, clusters and schedules") {
+  if (!ready()) return;
+  const std::string swapped = "gemm --template-file gemm_wgmma SWAP=1 STAGES=3 ";
+  for (const char* words : {
+           "M=301 N=200 K=200 BM=104 BN=128 PINGPONG=0",
+           "M=301 N=203 K=72 BM=152 BN=256 PINGPONG=0 O=f32",     // two blocks of 64 columns a consumer, and single
+                                                                  // elements
+           "M=130 N=137 K=72 BM=56 BN=128 PINGPONG=1 CLUSTER=1",  // the last rows of a tile are stored by themselves
+           "M=301 N=200 K=0 BM=48 BN=64",
+           "M=301 N=328 K=200 BM=80 BN=128 CLUSTER=2 SHARE_N=2",
+           "M=301 N=200 K=200 BM=72 BN=64 T=f16 INVARIANT=1",
+           "M=301 N=200 K=200 BM=64 BN=64 TA=1",
+           "M=301 N=200 K=200 BM=104 BN=64 TB=1 CLUSTER=2",
+           "M=304 N=200 K=200 BM=128 BN=64 TA=1 TB=1",
+           "M=301 N=208 K=208 BM=80 BN=128 T=e4m3 U=e5m2 O=e4m3 PINGPONG=0",
+           "M=301 N=200 K=104 BM=88 BN=64 T=f32 O=f32",
+           "M=301 N=201 K=96 BM=104 BN=64 AMAX=1",
+       })
+    check_passes("sm_90a", swapped + words, kBias);
+  check_passes("sm_90a", swapped + "M=301 N=208 K=208 BM=96 BN=128 T=s8 O=s32");
+  check_passes("sm_90a:processors=5", swapped + "M=700 N=328 K=96 BM=104 BN=64 CLUSTER=1 SHARE_N=1 DYNAMIC=1");
+  const std::string rows = "M=301 N=200 K=200 CLUSTER=1 SHARE_N=1 PINGPONG=0 ";
+  check_refused("sm_90a", swapped + rows + "BM=128 BN=80", "BM or, with SWAP, BN is a multiple of 64");
+  check_refused("sm_90a", "gemm --template-file gemm_wgmma SWAP=0 BN=128 BM=104 STAGES=3 " + rows,
+                "BM or, with SWAP, BN is a multiple of 64");
+  check_refused("sm_90a", swapped + rows + "M=304 BM=104 BN=128 TA=1", "a block loads panels of 64 rows of D");
+}
+
 TEST_CASE("sums of 8-bit floats in whole tiles and in parts of their columns") {
   if (!ready()) return;
   for (const char* words : {"BN=128 STAGES=4 CLUSTER=1", "BN=192 STAGES=4 CLUSTER=2", "BN=256 STAGES=4 CLUSTER=1"}) {

@@ -114,6 +114,8 @@ TEST_CASE("Every tile shape of wgmma sums in the order of the others, operands s
       p.params = {{"INVARIANT", 1}, {"BM", 128}, {"BN", 128}, {"PINGPONG", 1}};
       CHECK(same_rows(p, 130, among));
     }
+    p.params = {{"INVARIANT", 1}, {"SWAP", 1}, {"BM", 72}, {"BN", 128}};
+    CHECK(same_rows(p, 130, among));
     p.file = "gemm_wgmma_split";
     for (const std::int64_t rows : {8, 64}) {
       p.params = {{"INVARIANT", 1}, {"BM", rows}};

@@ -144,6 +144,16 @@ TEST_CASE("The warp-specialised gemm shares tiles of A, of B and of both in a cl
   }
 }
 
+TEST_CASE("The warp-specialised gemm with swapped operands is exact under every policy") {
+  for (const emulator::Policy policy : kPolicies) {
+    CAPTURE(static_cast<int>(policy));
+    with_policy("sm_90a", policy, 7);
+    check_gemm("sm_90a", 300, 344, 192, {{"SWAP", 1}, {"BM", 104}, {"BN", 128}, {"STAGES", 3}}, "gemm_wgmma");
+    check_gemm("sm_90a", 300, 344, 192,
+               {{"SWAP", 1}, {"BM", 80}, {"BN", 128}, {"STAGES", 3}, {"PINGPONG", 1}, {"SHARE_N", 2}}, "gemm_wgmma");
+  }
+}
+
 TEST_CASE("The portable gemm is exact on every target") {
   for (const char* arch : {"sm_90a", "sm_100a", "sm_121a"}) {
     for (const emulator::Policy policy : kPolicies) {

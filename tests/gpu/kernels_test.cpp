@@ -160,6 +160,18 @@ TEST_CASE("gemm agrees with float64 in every tile shape") {
                   0,
                   {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 2}}});
   }
+  for (const std::int64_t pingpong : {0, 1}) {
+    for (const auto& [bm, bn, stages] : {std::array{56, 128, 6}, {80, 192, 5}, {128, 128, 5}, {160, 128, 5}})
+      check_gemm(engine, "gemm_wgmma",
+                 {391,
+                  523,
+                  200,
+                  DType::bf16,
+                  DType::bf16,
+                  0,
+                  0,
+                  {{"SWAP", 1}, {"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"PINGPONG", pingpong}}});
+  }
   check_gemm(engine, "gemm_wgmma",
              {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});
   check_gemm(engine, "gemm_wgmma",

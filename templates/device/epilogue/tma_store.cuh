@@ -41,28 +41,42 @@ __device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, 
   }
 }
 
-// Stores Count tiles side by side, the first at (row, column): while one is copied, the next is written. `write(n,
-// tile)` writes the n-th tile to its buffer, and `written(n)` is called after the fence, which waits for all of the
-// thread's reads. All of Threads threads call it and synchronise at named barrier `id`.
+// Stores Count tiles one after the other: while one is copied, the next is written. `write(n, tile)` writes the n-th
+// tile to its buffer, `written(n)` is called after the fence, which waits for all of the thread's reads, and copy(n,
+// tile) starts the copy, as store_clipped does. All of Threads threads call it and synchronise at named barrier `id`.
 // Invariant at each barrier: after the first the buffer is free, after the second it is complete. Every tile is a group
-// of copies, empty if nothing of the tile is copied, so that the last Buffers - 1 groups never read the next buffer.
-// Unroll is Count if `write` needs n as a constant.
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write, class Written>
-__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
-                                  Write write, Written written) {
-  static_assert(Count % Buffers == 0);  // so that the next call begins with the buffer that is free first
+// of copies, empty if nothing of the tile is copied, so that the last Buffers - 1 groups never read the next buffer;
+// the first waits for all where the call before ended with another buffer than the last. Unroll is Count if `write`
+// needs n as a constant.
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class Write, class Written, class Copy>
+__device__ inline void store_parts(int id, Shared (&buffers)[Buffers], Write write, Written written, Copy copy) {
 #pragma unroll Unroll
   for (int n = 0; n < Count; ++n) {
     Shared& buffer = buffers[n % Buffers];
-    if (threadIdx.x % Threads == 0) wait_read<Buffers - 1>();
+    if (threadIdx.x % Threads == 0) {
+      if (Count % Buffers != 0 && n == 0)
+        wait_read<0>();
+      else
+        wait_read<Buffers - 1>();
+    }
     sync(id, Threads);
     write(n, buffer);
     fence();
     written(n);
     sync(id, Threads);
-    store_clipped<Threads>(to, buffer, tensor, row, column + n * Shared::kColumns);
+    copy(n, buffer);
     if (threadIdx.x % Threads == 0) commit();
   }
+}
+
+// The same for tiles side by side, the first at (row, column).
+template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write, class Written>
+__device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
+                                  Write write, Written written) {
+  static_assert(Count % Buffers == 0);
+  store_parts<Threads, Count, Unroll>(id, buffers, write, written, [&](int n, const Shared& buffer) {
+    store_clipped<Threads>(to, buffer, tensor, row, column + n * Shared::kColumns);
+  });
 }
 template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,

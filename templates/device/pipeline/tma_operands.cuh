@@ -4,23 +4,24 @@
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/tile/tma_operand_tile.cuh"
 
-// Requests each of `steps` steps along K of each of this block's output tiles: load_a(slot, tile, step) and load_b for
-// the slot that acquire() returns. Called by one thread of each block. B's first tile is requested before the kernel
-// waits for the one before it; more of them would arrive before A's first tile and delay the first product. Loop
-// invariant: all earlier steps, in the order of tiles and then of K, have been requested, each in the slot that its
-// acquire returned; those not yet released are at most as many as there are slots.
-template <class Tiles, class Acquire, class LoadA, class LoadB>
-__device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire, LoadA load_a, LoadB load_b) {
+// Requests each of `steps` steps along K of each of this block's output tiles: load_early(slot, tile, step) and
+// load_late for the slot that acquire() returns. Called by one thread of each block. One operand's first tile
+// is requested before the kernel waits for the one before it; more of them would arrive before the other's first tile
+// and delay the first product. Loop invariant: all earlier steps, in the order of tiles and then of K, have been
+// requested, each in the slot that its acquire returned; those not yet released are at most as many as there are slots.
+template <class Tiles, class Acquire, class LoadLate, class LoadEarly>
+__device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire, LoadLate load_late,
+                                  LoadEarly load_early) {
   bool waited = false;
   for (const int index : tiles) {
     const auto tile = tiles[index];
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
       const u32 slot = acquire();
-      load_b(slot, tile, step);
+      load_early(slot, tile, step);
       if (!waited) grid::wait();
       waited = true;
-      load_a(slot, tile, step);
+      load_late(slot, tile, step);
     }
   }
 }
@@ -28,25 +29,28 @@ __device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire
 // Loads operand tiles of A into `smem.a` and of B into `smem.b`, in the slots of `smem.pipeline`, as load_steps does.
 // A cluster's blocks share the tiles of A of those side by side, which are Beside, and of B of those below each other:
 // each loads a part into all that share it. The boxes of the maps have BoxA rows of A, of which there are `rows`, and
-// BoxB of B, of which there are `columns`.
-template <int BoxA, int BoxB, int Beside = 1, int Stages, int Blocks, class Smem, class Tiles>
+// BoxB of B, of which there are `columns`. B is requested early, or A.
+template <int BoxA, int BoxB, int Beside = 1, bool EarlyA = false, int Stages, int Blocks, class Smem, class Tiles>
 __device__ inline void load_operands(Pipeline<Stages, Blocks>& pipeline, Smem& smem, const CUtensorMap& A, int rows,
                                      const CUtensorMap& B, int columns, const Tiles& tiles, int steps) {
   using Tile = decltype(tiles[0]);
   constexpr int kBelow = Blocks / Beside;
   Producer producer(pipeline);
-  load_steps(
-      tiles, steps, [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); },
-      [&](u32 slot, Tile tile, int step) {
-        auto& a = smem.a[slot];
-        tma::load_operand<BoxA, Beside, kBelow>(a, A, pipeline.full[slot], tile.row * a.kExtent, step * a.kDepth, rows,
-                                                tiles.beside(), tiles.below());
-      },
-      [&](u32 slot, Tile tile, int step) {
-        auto& b = smem.b[slot];
-        tma::load_operand<BoxB, kBelow>(b, B, pipeline.full[slot], tile.column * b.kExtent, step * b.kDepth, columns,
-                                        tiles.below(), tiles.beside() * kBelow);
-      });
+  const auto acquire = [&] { return producer.acquire(sizeof(smem.a[0]) + sizeof(smem.b[0])); };
+  const auto load_a = [&](u32 slot, const Tile& tile, int step) {
+    auto& a = smem.a[slot];
+    tma::load_operand<BoxA, Beside, kBelow>(a, A, pipeline.full[slot], tile.row * a.kExtent, step * a.kDepth, rows,
+                                            tiles.beside(), tiles.below());
+  };
+  const auto load_b = [&](u32 slot, const Tile& tile, int step) {
+    auto& b = smem.b[slot];
+    tma::load_operand<BoxB, kBelow>(b, B, pipeline.full[slot], tile.column * b.kExtent, step * b.kDepth, columns,
+                                    tiles.below(), tiles.beside() * kBelow);
+  };
+  if constexpr (EarlyA)
+    load_steps(tiles, steps, acquire, load_b, load_a);
+  else
+    load_steps(tiles, steps, acquire, load_a, load_b);
   if constexpr (Blocks > 1) producer.drain();
 }
 

@@ -70,12 +70,18 @@ __device__ inline void store_transposed(Shared& to, int row, int column,
 #pragma unroll
   for (int i = 0; i < Rows / 16; ++i) {
     const X* x = &from.x[i * (Columns / 2)];
+    const int across = column + i * 16 + lane / 8 % 2 * 8;
+    if constexpr (sizeof(O) == 2) {
 #pragma unroll
-    for (int j = 0; j < Columns; j += 8, x += 4) {
-      if constexpr (sizeof(O) == 2) {
-        mma::stmatrix_x2_trans(smem_address(&to.at(row + j + lane % 8, column + i * 16 + lane / 8 % 2 * 8)),
-                               pack<O>(x[0], x[1]), pack<O>(x[2], x[3]));
-      } else {
+      for (int j = 0; j + 8 < Columns; j += 16, x += 8)
+        mma::stmatrix_x4_trans(smem_address(&to.at(row + j + lane / 16 * 8 + lane % 8, across)), pack<O>(x[0], x[1]),
+                               pack<O>(x[2], x[3]), pack<O>(x[4], x[5]), pack<O>(x[6], x[7]));
+      if constexpr (Columns % 16 != 0)
+        mma::stmatrix_x2_trans(smem_address(&to.at(row + Columns - 8 + lane % 8, across)), pack<O>(x[0], x[1]),
+                               pack<O>(x[2], x[3]));
+    } else {
+#pragma unroll
+      for (int j = 0; j < Columns; j += 8, x += 4) {
         const int r = row + j + lane % 4 * 2, c = column + i * 16 + lane / 4;
         to.at(r, c) = rounded<O>(x[0]);
         to.at(r + 1, c) = rounded<O>(x[1]);

@@ -1,0 +1,96 @@
+#pragma once
+// Stores what the hook `epilogue` makes of the sums of a product with operands swapped, D^T = B * A^T, as rows of D,
+// through shared tiles and by TMA.
+#include "device/epilogue/largest_store.cuh"
+#include "device/epilogue/own_operands.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/tile/register_store.cuh"
+
+namespace tma {
+
+// Count boxes of D, one below the other, as one shared tile.
+template <class Shared, int Count> struct Boxes {
+  using Element = typename Shared::Element;
+  static constexpr int kCount = Count, kBox = Shared::kRows, kRows = Count * kBox;
+  Shared box[Count];
+
+  template <class E = Element> __device__ E& at(int row, int column) {
+    return box[row / kBox].template at<E>(row % kBox, column);
+  }
+};
+
+// Stores those of the boxes' rows that are before tensor.rows, as store_clipped does a tile.
+template <int Threads, class T, class Shared, int Count>
+__device__ inline void store_clipped(const Mapped<T, 2>& to, const Boxes<Shared, Count>& boxes, Extent tensor, int row,
+                                     int column) {
+  if (column >= tensor.columns) return;
+  const int thread = threadIdx.x % Threads, left = tensor.columns - column;
+  if (left >= Shared::kColumns || left * sizeof(T) % 16 == 0) {
+    if (thread > 0) return;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      if (row + i * Shared::kRows < tensor.rows) store(to.map, boxes.box[i], column, row + i * Shared::kRows);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < Count; ++i)
+      store_units<Threads>(to.view, boxes.box[i], tensor, row + i * Shared::kRows, column, thread);
+  }
+}
+
+// The store of Rows rows of D of 64 columns to (row, column), of which each warp of a warpgroup has 16 columns, in
+// parts of Staged's rows; the last has what is left. The operands of the first parts, of as many as fit into Registers,
+// are read when it is constructed, and those of another part after each part that has been written; where not even one
+// part fits, 16 rows at a time when they are used. S is the type in which the hook computes.
+template <class S, class Staged, class H, int Rows, int Registers> class TransposedStore {
+  static constexpr int kPart = Staged::kRows, kParts = ceil_div(Rows, kPart);
+  using Part = Epilogue<layout::Mma<16, kPart>, H, true, Staged>;
+  static constexpr bool kAny = Part::kRegisters > 0 && Part::kRegisters <= Registers;
+  static constexpr int kFit = kAny ? Registers / (Part::kRegisters + !kAny) : 1;  // parts
+  static constexpr int kAhead = kFit < kParts ? kFit : kParts;
+
+  int row_, column_;
+  Part next_[kAhead];
+
+  __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + n * kPart, column_ + warp_column()); }
+  __device__ static int warp_column() { return threadIdx.x % kWarpgroup / 32 * 16; }
+
+  // Returns the n-th part of the sums; rows beyond the last are 0.
+  template <class Sum> __device__ static auto part_of(const RegisterTile<layout::Mma<16, Rows>, Sum>& sums, int n) {
+    RegisterTile<layout::Mma<16, kPart>, S> part;
+#pragma unroll
+    for (int i = 0; i < kPart / 2; ++i)
+      part.x[i] = n * kPart / 2 + i < Rows / 2 ? static_cast<S>(sums.x[n * kPart / 2 + i]) : S(0);
+    return part;
+  }
+
+ public:
+  __device__ TransposedStore(const H& hooks, int row, int column) : row_(row), column_(column) {
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
+  }
+
+  // Called by a whole warpgroup; each has its own named barrier and buffers.
+  template <int Buffers, class To, class Sum>
+  __device__ void write(int id, Staged (&buffers)[Buffers], const To& to, Extent tensor, const H& hooks,
+                        const RegisterTile<layout::Mma<16, Rows>, Sum>& sums) {
+    const Extent own = {min(tensor.rows, row_ + Rows), tensor.columns};
+    store_parts<kWarpgroup, kParts, kParts>(
+        id, buffers,
+        [&](int n, Staged& staged) {
+          auto results = part_of(sums, n);
+          if constexpr (kAny)
+            next_[n % kAhead].apply_through(staged, 0, warp_column(), results);
+          else
+            apply_epilogue<true>(hooks, results, row_ + n * kPart, column_ + warp_column());
+          compare<true>(to, results, own, row_ + n * kPart, column_ + warp_column());
+          store_transposed(staged, 0, warp_column(), results);
+        },
+        [&](int n) {
+          if (kAny && n + kAhead < kParts) next_[n % kAhead] = part(hooks, n + kAhead);
+        },
+        [&](int n, const Staged& staged) { store_clipped<kWarpgroup>(to, staged, own, row_ + n * kPart, column_); });
+  }
+};
+
+}  // namespace tma
