@@ -203,16 +203,21 @@ class Epilogue<L, H, Transposed, Shared, decltype(void(&H::epilogue_with))> {
   }
 };
 
-// Applies the epilogue to a tile, 16 columns after the other, so that few operands are in registers at a time.
+// Applies the epilogue to a tile: 16 columns after the other if it reads operands, so that few of them are in registers
+// at a time.
 template <bool Transposed = false, class L, class H, class S, class... More>
 __device__ inline void apply_epilogue(const H& hooks, RegisterTile<L, S>& tile, int row, int column, More... more) {
-  constexpr int kPart = L::kColumns % 16 == 0 ? 16 : L::kColumns;
+  if constexpr (Epilogue<L, H, Transposed>::kRegisters == 0) {
+    Epilogue<L, H, Transposed>(hooks, row, column).apply(tile, more...);
+  } else {
+    constexpr int kPart = L::kColumns % 16 == 0 ? 16 : L::kColumns;
 #pragma unroll
-  for (int first = 0; first < L::kColumns; first += kPart) {
-    auto part = tile.template columns<kPart>(first);
-    Epilogue<typename L::template WithColumns<kPart>, H, Transposed>(hooks, row + (Transposed ? first : 0),
-                                                                     column + (Transposed ? 0 : first))
-        .apply(part, more...);
-    tile.put_columns(first, part);
+    for (int first = 0; first < L::kColumns; first += kPart) {
+      auto part = tile.template columns<kPart>(first);
+      Epilogue<typename L::template WithColumns<kPart>, H, Transposed>(hooks, row + (Transposed ? first : 0),
+                                                                       column + (Transposed ? 0 : first))
+          .apply(part, more...);
+      tile.put_columns(first, part);
+    }
   }
 }
