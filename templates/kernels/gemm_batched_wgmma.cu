@@ -92,7 +92,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
     Store store;
     int matrix;
   };
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PART>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store::kReads>(
       smem.pipeline, smem, tiles, steps,
       [&](const BatchTile& tile, int block) -> MatrixStore {
         return {Store(hooks, tile.row * BM + block * 64, tile.column * BN), tile.matrix};

@@ -167,7 +167,7 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PART>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store::kReads>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) {
         const int high = tile.row * HIGH + block * 64, wide = tile.column * WIDE;

@@ -230,8 +230,9 @@ __device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, 
 
 // Sums this block's steps. Called by each consumer warpgroup. Loop invariant: all earlier steps' products have been
 // started, only the last may be incomplete, and the slots of all others are released. `sums` is zero before. Sums of
-// 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step.
-__device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
+// 8-bit floats, which wgmma keeps to 14 bits, are added in f32 after each step. read() is called some steps before the
+// end, so that what it reads has arrived when it is needed and does not delay the first operands.
+template <class Read> __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums, Read read) {
   Consumer consumer(smem.pipeline);
   const auto start = [&](Sums& to, bool onto) {
     const u32 slot = consumer.wait();
@@ -240,6 +241,7 @@ __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
   };
   int step = steps.first;
   if constexpr (PROMOTED) {
+    read();
 #pragma unroll 1
     for (; step < steps.end; step += PARTS) {
       Sums part;
@@ -250,15 +252,21 @@ __device__ void accumulate(Smem& smem, int group, Range steps, Sums& sums) {
     }
     return;
   }
-  if (step >= steps.end) return;
+  if (step >= steps.end) return read();
   u32 before = start(sums, false);
+  step += PARTS;
+  const auto go_on = [&](int end) {
 #pragma unroll 1
-  for (step += PARTS; step < steps.end; step += PARTS) {
-    const u32 slot = start(sums, true);
-    wgmma::wait<1>();
-    smem.pipeline.release_warpgroup(before);
-    before = slot;
-  }
+    for (; step < end; step += PARTS) {
+      const u32 slot = start(sums, true);
+      wgmma::wait<1>();
+      smem.pipeline.release_warpgroup(before);
+      before = slot;
+    }
+  };
+  if constexpr (Results::kRegisters > 0) go_on(steps.end - ceil_div(3000, PRODUCT) * PARTS);
+  read();
+  go_on(steps.end);
   wgmma::wait<0>();
   if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
 }
@@ -328,12 +336,13 @@ template <class Tile>
 __device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
   const int group = threadIdx.x / kWarpgroup;
   if constexpr (PARTS == 1) {
-    const Results epilogue(output.hooks, part.row, part.column + warp_column());
-    accumulate(smem, group, steps, sums);
+    Results results;
+    accumulate(smem, group, steps, sums,
+               [&] { results = Results(output.hooks, part.row, part.column + warp_column()); });
     sync(1, CONSUMERS * kWarpgroup);
-    store(smem, output, part.row, part.column, sums, epilogue);
+    store(smem, output, part.row, part.column, sums, results);
   } else {
-    accumulate(smem, group, steps, sums);
+    accumulate(smem, group, steps, sums, [] {});
   }
 }
 

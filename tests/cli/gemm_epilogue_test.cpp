@@ -76,6 +76,28 @@ TEST_CASE("operands of other types than the result, several of its type, and wit
   check("M=136 N=264 K=0", "O=bf16", {"up : bf16[M, N]"}, "epilogue=x + up[row, column]");
 }
 
+TEST_CASE("a matrix that registers do not hold is copied to where the results go, at any edge and of any type") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check = [](const char* extents, const char* params, const std::vector<std::string>& operands,
+                        const std::string& epilogue) {
+    check_passes(problem(extents, "gemm_wgmma", params), operands, epilogue);
+  };
+  const std::vector<std::string> one = {"up : bf16[M, N]", "bias : f32[N]"};
+  const std::string gate = "epilogue=silu(x + bias[column]) * up[row, column]";
+  for (const char* params : {"BM=128 BN=192 STAGES=5 PINGPONG=1", "BM=128 BN=160 STAGES=5 PINGPONG=1 CLUSTER=2",
+                             "BM=128 BN=176 STAGES=5 PINGPONG=1", "BM=256 BN=176 STAGES=3"}) {
+    check("M=300 N=520 K=136", params, one, gate);
+    check("M=257 N=344 K=0", params, one, gate);
+  }
+  check("M=300 N=521 K=136", "BM=128 BN=192 STAGES=5 PINGPONG=1", one, gate);
+  check("M=300 N=520 K=136", "BM=128 BN=192 STAGES=5 PINGPONG=1", {"up : bf16[M, N]", "C : bf16[M, N]"},
+        "epilogue=x * up[row, column] + C[row, column]");
+  check("M=300 N=520 K=136", "BM=128 BN=176 STAGES=4 PINGPONG=1 O=f32", {"up : f32[M, N]"},
+        "epilogue=x * up[row, column]");
+  check("M=300 N=520 K=136", "BM=128 BN=176 STAGES=4 PINGPONG=1 O=f32", {"up : bf16[M, N]"},
+        "epilogue=x * up[row, column]");
+}
+
 TEST_CASE("activations agree with their references") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* activation : {"sigmoid", "silu", "gelu", "gelu_tanh"})

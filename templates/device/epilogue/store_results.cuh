@@ -10,11 +10,14 @@ namespace tma {
 
 // The store of 64 rows of Columns sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's
 // width. The operands of the first parts, of as many as fit into Registers, are read when it is constructed, and those
-// of another part after each part that has been written; none if not even one part fits.
+// of another part after each part that has been written; none if not even one part fits. If not all of them fit, or a
+// part is wide, a matrix is copied to where the part's results will be, and what else is read is read a few columns at
+// a time.
 template <class S, class Shared, class H, int Columns, int Registers> class SliceStore {
-  using Part = Epilogue<layout::Mma<16, Shared::kColumns>, H, false, Shared>;
   static constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
-  static constexpr bool kAny = Part::kRegisters > 0 && Part::kRegisters <= Registers;
+  using Part = Epilogue<layout::Mma<16, kPart>, H, false, Shared>;
+  static constexpr bool kCopies = kCopied<H, Shared> == 1 && (Part::kRegisters * kParts > Registers || kPart > 128);
+  static constexpr bool kAny = !kCopies && Part::kRegisters > 0 && Part::kRegisters <= Registers;
   static constexpr int kFit = kAny ? Registers / (Part::kRegisters + !kAny) : 1;  // parts
   static constexpr int kAhead = kFit < kParts ? kFit : kParts;
 
@@ -24,10 +27,33 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + warp_row(), column_ + n * kPart); }
   __device__ static int warp_row() { return threadIdx.x % kWarpgroup / 32 * 16; }
 
- public:
-  __device__ SliceStore(const H& hooks, int row, int column) : row_(row), column_(column) {
+  // Writes a part a few columns at a time: a matrix's elements are read before results take their place.
+  template <class To, class Sums, class... More>
+  __device__ void write_copied(int part, Shared& staged, const To& to, Extent tensor, const H& hooks, const Sums& sums,
+                               More... more) const {
+    constexpr int kUnit = kPart % 16 == 0 ? 16 : 8;
+    const int row = row_ + warp_row();
+    copy_operand(hooks, staged, warp_row(), row, column_ + part * kPart);
 #pragma unroll
-    for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
+    for (int first = 0; first < kPart; first += kUnit) {
+      const int column = column_ + part * kPart + first;
+      auto results = sums.template columns<kUnit>(part * kPart + first).template as<S>();
+      Epilogue<layout::Mma<16, kUnit>, H, false, Holding<Shared>>(hooks, row, column)
+          .apply_through(staged, warp_row(), first, results, more...);
+      compare(to, results, tensor, row, column);
+      __syncwarp();
+      store(staged, warp_row(), first, results);
+    }
+  }
+
+ public:
+  static constexpr bool kReads = kAny;  // when it is constructed
+
+  __device__ SliceStore(const H& hooks, int row, int column) : row_(row), column_(column) {
+    if constexpr (kAny) {
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
+    }
   }
 
   // Called by a whole warpgroup; each has its own named barrier and buffers.
@@ -37,13 +63,17 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
     store_each<kWarpgroup, kParts, kParts>(
         id, buffers, to, tensor, row_, column_,
         [&](int n, Shared& staged) {
-          auto results = sums.template columns<kPart>(n * kPart).template as<S>();
-          if constexpr (kAny)
-            next_[n % kAhead].apply_through(staged, warp_row(), 0, results, more...);
-          else
-            apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
-          compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
-          store(staged, warp_row(), 0, results);
+          if constexpr (kCopies) {
+            write_copied(n, staged, to, tensor, hooks, sums, more...);
+          } else {
+            auto results = sums.template columns<kPart>(n * kPart).template as<S>();
+            if constexpr (kAny)
+              next_[n % kAhead].apply_through(staged, warp_row(), 0, results, more...);
+            else
+              apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
+            compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
+            store(staged, warp_row(), 0, results);
+          }
         },
         [&](int n) {
           if (kAny && n + kAhead < kParts) next_[n % kAhead] = part(hooks, n + kAhead);

@@ -65,6 +65,8 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
   }
 
  public:
+  static constexpr bool kReads = kAny;  // when it is constructed
+
   __device__ TransposedStore(const H& hooks, int row, int column) : row_(row), column_(column) {
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);

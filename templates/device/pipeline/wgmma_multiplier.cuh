@@ -12,18 +12,15 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   __device__ WgmmaMultiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
 
   // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
-  // Loop invariant: the products of steps 0 to step - 1 have been started, only the last may be incomplete, and the
-  // slots of all others are released. Returns meanwhile(), which is called once all products have been started.
-  template <class F> __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], F meanwhile) {
+  // Returns early(), which is called when all but Left products have been started, and calls late() when all have been.
+  template <int Left, class Early, class Late>
+  __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], Early early, Late late) {
     u32 before = 0;
-#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
-    for (int step = 0; step < steps; ++step) {
-      const u32 slot = start(acc, step > 0);
-      wgmma::wait<Slices>();
-      if (step > 0) smem_.pipeline.release_warpgroup(before);
-      before = slot;
-    }
-    auto result = meanwhile();
+    const int first = max(0, steps - Left);
+    accumulate_steps(0, first, acc, before);
+    auto result = early();
+    if constexpr (Left > 0) accumulate_steps(first, steps, acc, before);
+    late();
     wgmma::wait<0>();
     if (steps > 0) smem_.pipeline.release_warpgroup(before);
     return result;
@@ -45,11 +42,21 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   }
 
   // Skips a tile that the other consumer processes.
-  __device__ void skip(int steps) {
-    consumer_.skip(steps);
-  }
+  __device__ void skip(int steps) { consumer_.skip(steps); }
 
  private:
+  // Loop invariant: the products of all steps before `step` have been started, only the last may be incomplete, and the
+  // slots of all others are released; its own is `before`.
+  __device__ void accumulate_steps(int step, int end, Accumulators (&acc)[Slices], u32& before) {
+#pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
+    for (; step < end; ++step) {
+      const u32 slot = start(acc, step > 0);
+      wgmma::wait<Slices>();
+      if (step > 0) smem_.pipeline.release_warpgroup(before);
+      before = slot;
+    }
+  }
+
   // One set of sums.
   __device__ void accumulate_alone(int steps, Accumulators& acc) {
     Accumulators sums[1];
@@ -138,15 +145,18 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 };
 
 // Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
-// block) and finish(store, sums); with one block a tile `begin` while its last products are computed. Called by each
-// consumer warpgroup. With Pingpong two consumers make whole tiles alternately, by the `turns` of Smem; else each has
-// its rows of every tile. Part is that of accumulate_promoted, or 0. Loop invariant: before a tile, this
-// consumer has waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
-template <class Accumulators, int Slices, bool Pingpong, int Part, int Stages, int Blocks, class Smem, class Tiles,
-          class Begin, class Finish>
+// block) and finish(store, sums), of the first block `begin` while its last products are computed: some 3000 cycles
+// before the end if it Reads what all blocks read at the same time. Called by each consumer warpgroup. With Pingpong
+// two consumers make whole tiles alternately, by the `turns` of Smem; else each has its rows of every tile. Part is
+// that of accumulate_promoted, or 0. Loop invariant: before a tile, this consumer has waited for or skipped every slot
+// of all earlier tiles, and has released those that it waited for.
+template <class Accumulators, int Slices, bool Pingpong, int Part, bool Reads, int Stages, int Blocks, class Smem,
+          class Tiles, class Begin, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
                                       Finish finish) {
   const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
+  constexpr int kStep = Slices * Accumulators::Layout::kColumns * (Pingpong ? 2 : 4);  // cycles of the tensor cores
+  constexpr int kLeft = Reads ? ceil_div(3000, kStep) : 0;
   WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
   Turn turn(smem.turns, group);
   bool others = Pingpong && group == 1;  // whether the next tile is the other consumer's
@@ -167,16 +177,13 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
       const auto end_turn = [&] {
         if (Pingpong && steps > 0) turn.end();
       };
-      if constexpr (Slices == 1) {  // which leaves registers to begin meanwhile
-        auto store = multiplier.accumulate(steps, acc, [&] { return end_turn(), begin(tiles[index], first); });
-        finish(store, acc[0]);
-      } else {
-        const auto tile = multiplier.accumulate(steps, acc, [&] { return end_turn(), tiles[index]; });
+      auto store = multiplier.template accumulate<kLeft>(
+          steps, acc, [&] { return begin(tiles[index], first); }, end_turn);
+      finish(store, acc[0]);
 #pragma unroll
-        for (int i = 0; i < Slices; ++i) {
-          auto store = begin(tile, first + i);
-          finish(store, acc[i]);
-        }
+      for (int i = 1; i < Slices; ++i) {
+        auto next = begin(tiles[index], first + i);
+        finish(next, acc[i]);
       }
     }
   }

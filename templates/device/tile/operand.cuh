@@ -1,10 +1,13 @@
 #pragma once
 // A tensor that hooks read element by element, which a request calls an operand. A hook's `bias[column]` is compiled as
 // `bias(column)`.
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/tile/interval.cuh"
 #include "device/tile/pack.cuh"
 #include "device/tile/two.cuh"
+
+#define TMA_JIT_OPERANDS  // the kernel has some
 
 // A row or vector: its first element, and how many it has.
 template <class T> struct Line {
@@ -167,6 +170,11 @@ template <bool Row, bool Column, class O> struct OwnOperand {
   // Returns the 16 bytes that begin at (row, column), a multiple of the elements that they contain.
   __device__ uint4 pack(s32 row, s32 column) const { return operand.pack(line(row), column); }
   __device__ static auto value(Element x) { return O::value(x); }
+  // Copies these 16 bytes to shared memory, or zeros.
+  __device__ void copy_pack(u32 to, s32 row, s32 column) const {
+    const Line<Element> from = line(row);
+    cp_async::cg(to, from.data + column, static_cast<u32>(column) < from.count ? 16 : 0);
+  }
 
  private:
   __device__ Line<Element> line(s32 row) const {
