@@ -40,6 +40,7 @@
 //! let     PRODUCT   = (BM * BN * 249 + (BM + BN) * 4430) / 10000 "cycles of the tensor cores"
 //! let     STEP      = max(57 + 1743 / STAGES, SHARING * max(LOADED * (BROKEN ? 213 : 146) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 2670 + BM * BN / OWNERS * 464 / 1000) + (CHUNKS == 1 ? 0 : 7200 + CHUNKS * BM * BN / (OWNERS * SLICES) * 10 / 157) "cycles of adding up the partial sums"
+//! let     HOOK      = given(epilogue) * WAVES * BM * BN / 10 "cycles of applying it, beyond what gemm_wgmma takes"
 //! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 316856 / (K >= 4096 && M > 256 && BM * BN >= 16384 && SPLIT * CHUNKS == 1 ? 3 : 1) "cycles of moving A, B and D, most of which large tiles with long K do meanwhile"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
@@ -65,7 +66,7 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4700 + (SHARERS == 1 ? 0 : 150) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4700 + (SHARERS == 1 ? 0 : 150) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + HOOK + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2

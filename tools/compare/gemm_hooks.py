@@ -5,7 +5,7 @@
     tools/compare/gemm_hooks.py measure FOLDER [--rounds 30]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, with the configuration that the plain gemm is planned
-with and with each --pin; the fastest counts, of both sides, as if they were tuned. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the method of compare.py, but reads the operands
+with, with that of the epilogue and with each --pin; the fastest counts, of both sides, as if they were tuned. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the method of compare.py, but reads the operands
 after L2 is flushed, so that they are there. A result is compared with PyTorch's product in f32 and the epilogue applied to that.
 """
 import os
@@ -33,8 +33,10 @@ def prepare(options):
         _, plain = built(words)
         planned = ["--template-file", os.path.splitext(os.path.basename(plain["file"]))[0],
                    *(f"{name}={value}" for name, value in plain["config"].items())]
-        for pins in [planned, *(pin.split() for pin in options.pin or [])]:
+        for pins in [planned, [], *(pin.split() for pin in options.pin or [])]:
             for name, epilogue in {None: [], **EPILOGUES}.items():
+                if name is None and not pins:
+                    continue
                 file, plan = built([*words, *epilogue, *pins])
                 entries.append({"problem": (m, n, k), "epilogue": name, "file": file, "plan": plan})
     return entries
