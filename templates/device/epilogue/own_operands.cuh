@@ -20,9 +20,12 @@ template <class L, class H, bool Transposed = false, class Shared = void, class 
     apply(tile, more...);
   }
   template <class S, class... More> __device__ void apply(RegisterTile<L, S>& tile, More... more) const {
-    tile.map_at([&](S x, int r, int c) {
-      return hooks_->epilogue(x, row_ + (Transposed ? c : r), column_ + (Transposed ? r : c), more...);
-    });
+    const int row = row_ + (Transposed ? L::column(0) : L::row(0));
+    const int column = column_ + (Transposed ? L::row(0) : L::column(0));
+#pragma unroll
+    for (int i = 0; i < L::kRegisters; ++i)
+      tile.x[i] = hooks_->epilogue(tile.x[i], row + (Transposed ? L::across(i) : L::down(i)),
+                                   column + (Transposed ? L::down(i) : L::across(i)), more...);
   }
 };
 

@@ -8,6 +8,8 @@
 //   column(i)      the tile's column of register i
 //   kPairs         pairs of neighbouring columns of a row that a lane holds: registers i and i + 1, for even i, are one
 //   pair(i)        which of them register i belongs to
+//   down(i)        rows of register i below the lane's first one
+//   across(i)      columns beside it
 #include "device/types.cuh"
 
 namespace layout {
@@ -23,6 +25,8 @@ template <int Rows, int Columns> struct Mma {
   static constexpr int kPairs = Columns / 8;
 
   __device__ static constexpr int slot(int i) { return i / (Columns / 2) * 2 + i / 2 % 2; }
+  __device__ static constexpr int down(int i) { return slot(i) * 8; }
+  __device__ static constexpr int across(int i) { return i % (Columns / 2) / 4 * 8 + i % 2; }
   __device__ static constexpr int pair(int i) { return i % (Columns / 2) / 4; }
   __device__ static int row(int s) { return threadIdx.x % 32 / 4 + s * 8; }
   __device__ static int column(int i) { return i % (Columns / 2) / 4 * 8 + threadIdx.x % 4 * 2 + i % 2; }
@@ -41,6 +45,8 @@ template <int Columns> struct Lane {
   static constexpr int kPairs = Columns / 2;
 
   __device__ static constexpr int slot(int) { return 0; }
+  __device__ static constexpr int down(int) { return 0; }
+  __device__ static constexpr int across(int i) { return i; }
   __device__ static constexpr int pair(int i) { return i / 2; }
   __device__ static int row(int) { return threadIdx.x % 32; }
   __device__ static constexpr int column(int i) { return i; }
