@@ -253,7 +253,9 @@ template <class Read> __device__ void accumulate(Smem& smem, int group, Range st
     }
     return;
   }
-  if (step >= steps.end) return read();
+  constexpr bool kLate = Results::kRegisters > 0 && BM <= 128;  // wider tiles leave ptxas too few registers for it
+  if (!kLate || step >= steps.end) read();
+  if (step >= steps.end) return;
   u32 before = start(sums, false);
   step += PARTS;
   const auto go_on = [&](int end) {
@@ -265,8 +267,10 @@ template <class Read> __device__ void accumulate(Smem& smem, int group, Range st
       before = slot;
     }
   };
-  if constexpr (Results::kRegisters > 0) go_on(steps.end - ceil_div(3000, PRODUCT) * PARTS);
-  read();
+  if constexpr (kLate) {
+    go_on(steps.end - ceil_div(3000, PRODUCT) * PARTS);
+    read();
+  }
   go_on(steps.end);
   wgmma::wait<0>();
   if (SHARERS > 1) smem.pipeline.release_warpgroup(before);  // which drain() waits for
