@@ -5,7 +5,6 @@
 //! use     "device/pipeline/attention_latent.cuh"
 //!
 //! require sizeof(E) == 1                           "rows are converted as they are loaded"
-//! require TOKENS * HEADS > 16 || B < 16            "few rows of many sequences are faster where bytes are converted in registers"
 //! require alignment(C) >= 16 && (stride(C, 0) | stride(C, 1)) % 16 == 0 "rows are loaded 16 bytes at a time"
 //! require stride(C, 2) == 1                        "elements of a row are neighbours"
 
@@ -21,18 +20,24 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
     View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
+  __shared__ DecodeWork kept;  // for the end, as no registers are left for it meanwhile
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
-  if (threadIdx.x == kConsumers) smem.init(4);
+  if (threadIdx.x == kConsumers) {
+    kept = work;
+    smem.init(4);
+  }
   __syncthreads();
   if (threadIdx.x < kConsumers) {
-    take_registers<216>();
+    take_registers<200>();
     const DecodeOutput to = {O, L, numbers_of(SC), reinterpret_cast<BlockPart*>(parts),
                              reinterpret_cast<u32*>(counters)};
     attend_latent(smem, Q, work, to.numbers.product_scale(scale, 0, 0), dims);
+    work = kept;
+    work.find_rows(dims);
     combine_latent<kConsumers>(smem.part, work, to, [] { sync(5, kConsumers); });
   } else {
-    give_registers<72>();
+    give_registers<104>();
     const PagedKeys<1> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
     WidenedLatent<DecodeWork>(smem, C, table, work).load();
   }

@@ -109,6 +109,25 @@ TEST_CASE("the last tokens of sequences see a cache of rows that are keys and va
       {"attention_decode_latent", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "P=40", "SIZE=5", "MAX_PAGES=13"});
 }
 
+TEST_CASE("queries of any size are multiplied with a cache of 8 bits") {
+  if (!has_compiler() || !kHasEmulator) return;
+  constexpr int kHeads = 20, kSize = 576;
+  const auto passes = [&](int first, int last, const char* scale) {
+    std::vector<std::uint16_t> queries = random_bf16(kHeads * kSize, 7);
+    for (int i = 0; i < kHeads * kSize; ++i) {
+      const int power = first + (last - first) * (i / kSize) / (kHeads - 1);
+      std::uint16_t& query = queries[static_cast<std::size_t>(i)];
+      if ((query >> 7 & 0xff) != 0) query = static_cast<std::uint16_t>(query + power * 128);
+    }
+    check_passes({"attention_decode_latent", kDevice, kEmulator, "--template-file",
+                  "attention_decode_latent_e4m3_wgmma", "B=1", "TOKENS=1", "HEADS=20", "P=8", "SIZE=16", "MAX_PAGES=8",
+                  "E=e4m3", "LSE=1", "--in", "Q=" + raw("powers.bin", queries.data(), queries.size() * 2), "--scalar",
+                  scale});
+  };
+  passes(-60, 2, "scale=0.07");
+  passes(0, 80, "scale=1e-25");
+}
+
 TEST_CASE("attention takes masks and scores, also of queries that see no keys, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},

@@ -1,6 +1,6 @@
 #pragma once
 // A consumer's loop over the steps of a tile, in the attention files that multiply by wgmma. T and the params of these
-// files are the template's, as are Smem, Queries, Scores, Output, Weights and Softmax.
+// files are the template's, as are Smem, Queries, kQueriesHeld, Scores, Output, Weights and Softmax.
 #include "device/pipeline/attention_steps.cuh"
 #include "device/pipeline/rotation.cuh"
 #include "device/ptx/uniform.cuh"
@@ -10,6 +10,29 @@
 #include "device/tile/wgmma_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
+
+// The queries of a tile as the first factor of its scores: in registers, from which the tensor cores read them without
+// a share of what shared memory delivers, or where there are none left in shared memory.
+template <bool Held> class QueryFactor {
+ public:
+  __device__ explicit QueryFactor(const Queries& queries) { words_.load(queries); }
+  template <class Keys> __device__ void multiply(Scores& s, const Keys& keys) const {
+    wgmma::multiply_rows(s, words_, keys);
+  }
+
+ private:
+  wgmma::Words<T, HD> words_;
+};
+template <> class QueryFactor<false> {
+ public:
+  __device__ explicit QueryFactor(const Queries& queries) : queries_(queries) {}
+  template <class Keys> __device__ void multiply(Scores& s, const Keys& keys) const {
+    wgmma::multiply(s, queries_, 0, keys, false);
+  }
+
+ private:
+  const Queries& queries_;
+};
 
 // One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
 // weights of the step before make; the latter is computed while the warpgroup converts the former to weights. If there
@@ -57,12 +80,13 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       tma::fence();
       sync(4 + consumer_, kWarpgroup);
     }
+    const QueryFactor<kQueriesHeld && !Work::kRagged> first_factor(q);
     if (!kMaskGiven) slot = wait(keys_);
     typename Softmax::Vector factor;
     Scores s;
     if (TILES == 2 && pending_) {
       turn_.begin();
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      first_factor.multiply(s, smem_.k[slot]);
       const u32 before = wait(values_);
       wgmma::multiply(o_, weights_, smem_.factor(before));
       turn_.end();
@@ -75,7 +99,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       smem_.factors().release_warpgroup(before);
       finish(inverse);
     } else {
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      first_factor.multiply(s, smem_.k[slot]);
       wgmma::wait<0>();
       release(slot);
       apply_hooks(s, scale, work, row, last, whole);
@@ -89,7 +113,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
 #pragma unroll 1
     for (int step = after; step >= 0; step = after) {
       turn_.begin();
-      wgmma::multiply(s, q, 0, smem_.k[slot], false);
+      first_factor.multiply(s, smem_.k[slot]);
       const u32 before = wait(values_);
       wgmma::multiply(o_, weights_, smem_.factor(before));
       turn_.end();

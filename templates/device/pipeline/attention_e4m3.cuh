@@ -17,6 +17,7 @@ using Queries = SharedTile<T, 64, HD>;  // of one consumer
 using Output = RegisterTile<layout::Mma<16, DV>>;
 using Weights = wgmma::Words<T, BN>;
 using Softmax = OnlineSoftmax<Scores, 4, 4>;  // weights of up to 2^8, below 448, the greatest e4m3
+constexpr bool kQueriesHeld = false;
 
 struct Smem {
   static constexpr bool kTransposes = true;

@@ -15,6 +15,9 @@ using Results = SharedTile<T, 64, DV, VALUE_PANEL * 2>;  // take the place of th
 using Output = RegisterTile<layout::Mma<16, DV>>;
 using Weights = wgmma::Words<T, BN>;
 using Softmax = OnlineSoftmax<Scores, 8>;
+// Output, scores, weights and queries of a thread must fit in its registers. Heads of 64 wait for exponentials instead.
+constexpr bool kQueriesHeld =
+    HD > 64 && !kMaskGiven && !kScoreGiven && DV / 2 + BN * 3 / 4 + HD / 4 <= (CONSUMERS == 3 ? 112 : 192);
 
 struct Smem {
   static constexpr bool kTransposes = false;

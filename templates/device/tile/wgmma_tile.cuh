@@ -1,6 +1,7 @@
 #pragma once
 // Products of a warpgroup on shared tiles, and on tiles in registers, such as the weights of attention.
 #include "device/ptx/cvt.cuh"
+#include "device/ptx/ldmatrix.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
@@ -14,6 +15,16 @@ template <class T, int K> struct Words {
   __device__ void round(const RegisterTile<layout::Mma<16, K>>& from) {
 #pragma unroll
     for (int i = 0; i < K / 4; ++i) x[i / 4][i % 4] = pack<T>(from.x[i * 2], from.x[i * 2 + 1]);
+  }
+  // Loads a tile in shared memory.
+  template <int Swizzle> __device__ void load(const SharedTile<T, 64, K, Swizzle>& from) {
+    const int lane = threadIdx.x % 32, row = threadIdx.x / 32 % 4 * 16 + lane % 16;
+#pragma unroll
+    for (int k = 0; k < K; k += 16) {
+      const auto matrices = mma::ldmatrix_x4(smem_address(&from.at(row, k + lane / 16 * 8)));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[k / 16][i] = matrices.r[i];
+    }
   }
 };
 
@@ -30,7 +41,19 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words
   commit();
 }
 
-// The same for an `a` in shared memory.
+// Starts d = a * b^T as one group, where b has a row for each column of the product.
+template <class T, int K, int N, int Swizzle>
+__device__ inline void multiply_rows(RegisterTile<layout::Mma<16, N>>& d, const Words<T, K>& a,
+                                     const SharedTile<T, N, K, Swizzle>& b) {
+  using Product = Mma<N, T>;
+  fence();
+#pragma unroll
+  for (int k = 0; k < K; k += 16)
+    Product::template rs<Mode<>>(d.x, a.x[k / 16], b.k_major(0, k / b.kPanel) + k % b.kPanel * sizeof(T) / 16, k > 0);
+  commit();
+}
+
+// Starts d += a * b for an `a` in shared memory.
 template <class T, int K, int N, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const SharedTile<T, 64, K, Swizzle>& a,
                                 const SharedTile<T, K, N, Swizzle>& b) {
