@@ -39,9 +39,11 @@ enum class Over { nothing, x, dy };
 // DX of rms_norm, stored over what is named.
 std::vector<float> gradient(Engine& engine, std::int64_t rows, std::int64_t columns, Over over) {
   const auto count = static_cast<std::size_t>(rows * columns);
-  const DeviceBuffer x = uploaded(engine, seeded_integers(rows * columns, 1)), w = uploaded(engine, seeded_integers(columns, 2)),
+  const DeviceBuffer x = uploaded(engine, seeded_integers(rows * columns, 1)),
+                     w = uploaded(engine, seeded_integers(columns, 2)),
                      dy = uploaded(engine, seeded_integers(rows * columns, 3)),
-                     dw = uploaded(engine, seeded_integers(columns, 4)), own = uploaded(engine, std::vector<float>(count));
+                     dw = uploaded(engine, seeded_integers(columns, 4)),
+                     own = uploaded(engine, std::vector<float>(count));
   const DeviceBuffer& dx = over == Over::x ? x : over == Over::dy ? dy : own;
   const auto matrix = [&](const DeviceBuffer& of) {
     return Tensor::row_major(of.address(), DType::f32, {rows, columns});
