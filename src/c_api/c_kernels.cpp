@@ -102,8 +102,10 @@ using Kernels = std::vector<std::unique_ptr<tma_jit_kernel>>;
 
 Result<Kernels> kernels_of(tma_jit_engine& engine, const char* kernel) {
   Kernels kernels;
-  for (Result<KernelInfo>& info : engine.engine.kernels()) {
-    if (!info || (kernel != nullptr && info->kernel != kernel)) continue;
+  const std::optional<std::string_view> name =
+      kernel != nullptr ? std::optional<std::string_view>(kernel) : std::nullopt;
+  for (Result<KernelInfo>& info : engine.engine.kernels(name)) {
+    if (!info) continue;
     kernels.push_back(std::make_unique<tma_jit_kernel>(std::move(*info)));
   }
   if (kernel != nullptr && kernels.empty())

@@ -351,11 +351,12 @@ TemplatePointer TemplateSet::embedded_declarations(std::string_view kernel, std:
   return file->declarations;
 }
 
-std::vector<Result<TemplatePointer>> TemplateSet::all() {
+std::vector<Result<TemplatePointer>> TemplateSet::all(std::optional<std::string_view> kernel) {
   const std::lock_guard lock(mutex_);
   const Listing all = listing();
   std::map<std::pair<std::string, std::string>, Result<TemplatePointer>> by_name;
   for (const Text* text : all.texts) {
+    if (kernel && text->kernel != *kernel) continue;
     const std::pair name(std::string(text->kernel), stem_of(text->file));
     if (!by_name.contains(name)) by_name.emplace(name, parsed(*text));
   }

@@ -62,9 +62,9 @@ class TemplateSet {
   // embedded_name returns "", and if they cannot be read alone.
   [[nodiscard]] TemplatePointer embedded_declarations(std::string_view kernel, std::string_view stem);
 
-  // Returns all templates that are not shadowed, by kernel and file stem; a file that cannot be read or parsed is an
-  // error in its place.
-  std::vector<Result<TemplatePointer>> all();
+  // Returns all templates that are not shadowed, or those that declare `kernel`, by kernel and file stem; a file that
+  // cannot be read or parsed is an error in its place.
+  std::vector<Result<TemplatePointer>> all(std::optional<std::string_view> kernel = std::nullopt);
 
   // Returns the text of a device header by its name in an #include, e.g. "device/ptx/tma.cuh", from: added headers, the
   // search folders, the folders of added files, the embedded files.

@@ -66,11 +66,11 @@ Outcome<Kernel> find_kernel(Engine& engine, const std::string& word, const std::
     CLI_ASSIGN(Kernel from_file, kernel_of_file(engine, word));
     return only_file(std::move(from_file), stem);
   }
-  std::vector<Result<KernelInfo>> all = engine.kernels();
   Kernel kernel{word, {}};
-  for (Result<KernelInfo>& info : all)
-    if (info && info->kernel == word) kernel.files.push_back(*info);
-  if (kernel.files.empty()) return unknown_kernel(word, all);
+  for (Result<KernelInfo>& info : engine.kernels(word)) {
+    if (info && info->kernel == word) kernel.files.push_back(std::move(*info));
+  }
+  if (kernel.files.empty()) return unknown_kernel(word, engine.kernels());
   return only_file(std::move(kernel), stem);
 }
 
