@@ -23,7 +23,7 @@ constexpr unsigned kShardsASweep = 8;
 constexpr std::time_t kUnknownUseSeconds = 2 * kUseSeconds;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
-struct Item {
+struct StoredFile {
   std::string path;  // "ab/<62 hex>"
   std::uint64_t bytes = 0;
   std::time_t used = 0;
@@ -31,7 +31,7 @@ struct Item {
 };
 
 struct Shard {
-  std::vector<Item> entries, temporaries;
+  std::vector<StoredFile> entries, temporaries;
 };
 
 // Returns when a file counts as used; corrects a time in the future.
@@ -55,7 +55,7 @@ Shard list(const Place& place, unsigned number) {
     const std::string_view file = item->d_name;
     const bool temporary = file.starts_with(kTemporaryPrefix);
     if (!temporary && !key_named(number, file)) continue;
-    Item found{name + "/" + std::string(file)};
+    StoredFile found{name + "/" + std::string(file)};
     struct stat status {};
     if (place.files.stat_at(opened, item->d_name, status) != 0) continue;
     found.bytes = static_cast<std::uint64_t>(status.st_size);
@@ -68,40 +68,40 @@ Shard list(const Place& place, unsigned number) {
 
 // Leaves the file unchanged if the name now refers to another file or it was used since. A folder in a file's place is
 // removed if it is empty.
-bool remove_unchanged(const Place& place, const Item& item) {
+bool remove_unchanged(const Place& place, const StoredFile& file) {
   struct stat status {};
-  if (place.files.stat_at(place.folder, item.path.c_str(), status) != 0) return false;
-  if (status.st_ino != item.inode || status.st_mtime != item.used) return false;
-  if (S_ISDIR(status.st_mode)) return place.files.remove_folder(place.folder, item.path.c_str()) == 0;
-  return place.files.remove(place.folder, item.path.c_str()) == 0;
+  if (place.files.stat_at(place.folder, file.path.c_str(), status) != 0) return false;
+  if (status.st_ino != file.inode || status.st_mtime != file.used) return false;
+  if (S_ISDIR(status.st_mode)) return place.files.remove_folder(place.folder, file.path.c_str()) == 0;
+  return place.files.remove(place.folder, file.path.c_str()) == 0;
 }
 
-bool is_stale(const Item& item, std::time_t now, const Limits& limits) {
-  const auto age = static_cast<std::int64_t>(now - item.used);
-  const auto writer = local_writer(item.path.substr(item.path.rfind('/') + 1));
+bool is_stale(const StoredFile& file, std::time_t now, const Limits& limits) {
+  const auto age = static_cast<std::int64_t>(now - file.used);
+  const auto writer = local_writer(file.path.substr(file.path.rfind('/') + 1));
   const bool dead = writer && ::kill(*writer, 0) != 0 && errno == ESRCH;
   return age >= (dead ? limits.dead_writer_s : limits.unknown_writer_s);
 }
 
 std::uint64_t sweep_temporaries(const Place& place, const Shard& shard, const Limits& limits) {
   std::uint64_t removed = 0;
-  for (const Item& item : shard.temporaries) {
-    if (is_stale(item, place.now, limits) && remove_unchanged(place, item)) ++removed;
+  for (const StoredFile& file : shard.temporaries) {
+    if (is_stale(file, place.now, limits) && remove_unchanged(place, file)) ++removed;
   }
   return removed;
 }
 
 // Removes the oldest first until both limits hold.
-Swept sweep_entries(const Place& place, std::vector<Item>& entries, const Limits& limits, ShardLimits keep) {
+Swept sweep_entries(const Place& place, std::vector<StoredFile>& entries, const Limits& limits, ShardLimits keep) {
   Swept swept{.entries = entries.size()};
-  for (const Item& item : entries) swept.bytes += item.bytes;
-  std::sort(entries.begin(), entries.end(), [](const Item& a, const Item& b) { return a.used < b.used; });
-  for (const Item& item : entries) {
+  for (const StoredFile& file : entries) swept.bytes += file.bytes;
+  std::sort(entries.begin(), entries.end(), [](const StoredFile& a, const StoredFile& b) { return a.used < b.used; });
+  for (const StoredFile& file : entries) {
     if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
-    if (limits.youngest_s > 0 && place.now - item.used < limits.youngest_s) break;
-    if (!remove_unchanged(place, item)) continue;
+    if (limits.youngest_s > 0 && place.now - file.used < limits.youngest_s) break;
+    if (!remove_unchanged(place, file)) continue;
     ++swept.removed;
-    swept.removed_bytes += item.bytes;
+    swept.removed_bytes += file.bytes;
   }
   return swept;
 }
@@ -122,7 +122,7 @@ Swept sweep_shard(const Place& place, unsigned shard, const Limits& limits, Shar
 
 Swept sweep_all(const Place& place, const Limits& limits) {
   std::uint64_t temporaries = 0;
-  std::vector<Item> entries;
+  std::vector<StoredFile> entries;
   for (unsigned number = 0; number < kShards; ++number) {
     Shard shard = list(place, number);
     temporaries += sweep_temporaries(place, shard, limits);
