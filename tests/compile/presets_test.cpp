@@ -210,7 +210,10 @@ TEST_CASE("every preset compiles for every architecture, without warnings or spi
   std::vector<Job> jobs;
   for (const KernelInfo& info : files_of_this_run()) {
     std::vector<Job> of_file;
-    for (const std::string& arch : info.archs) std::ranges::move(presets.of(info, arch), std::back_inserter(of_file));
+    for (const std::string& arch : info.archs) {
+      std::ranges::move(presets.of(info, arch), std::back_inserter(of_file));
+      if (testing::combinations() == testing::Combinations::few) break;  // takes the first only
+    }
     CHECK(!of_file.empty());
     if (info.reference && !of_file.empty()) {
       jobs.push_back(of_file.front());
