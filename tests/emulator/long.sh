@@ -24,8 +24,8 @@ clean() {
   local status=0
   run_shards TMA_JIT_CLEAN '*is clean under every policy' || status=1
   grep -h -A12 'ERROR:' "$folder"/TMA_JIT_CLEAN.* || true
-  awk '/presets, [0-9]+ policies/ { sub(":", "", $1); n[$1] += $2; seeds = $6; policies = $4 }
-       END { for (a in n) printf "%s: %d presets, %d policies x %d seeds\n", a, n[a], policies, seeds }' \
+  awk '/presets, run [0-9]+ times/ { sub(":", "", $1); n[$1] += $2; runs[$1] += $5 }
+       END { for (a in n) printf "%s: %d presets, run %d times\n", a, n[a], runs[a] }' \
     "$folder"/TMA_JIT_CLEAN.* | sort
   ((status == 0)) || echo "clean: FAILED"
   return "$status"
