@@ -10,9 +10,7 @@
 
 #include "emulator/devices.h"
 
-using namespace tma_jit;
-using namespace tma_jit::testing;
-
+namespace tma_jit {
 namespace {
 
 std::vector<float> seeded_integers(std::int64_t count, std::uint32_t seed) {
@@ -61,7 +59,7 @@ std::vector<float> gradient(Engine& engine, std::int64_t rows, std::int64_t colu
 }  // namespace
 
 TEST_CASE("gradients of a norm are stored over its rows or their gradients, wherever rows begin") {
-  Engine engine = emulated_engine("sm_90a");
+  Engine engine = testing::emulated_engine("sm_90a");
   for (const std::int64_t columns : {41, 64, 501}) {
     CAPTURE(columns);
     const std::vector<float> expected = gradient(engine, 70, columns, Over::nothing);
@@ -69,3 +67,5 @@ TEST_CASE("gradients of a norm are stored over its rows or their gradients, wher
     CHECK(gradient(engine, 70, columns, Over::dy) == expected);
   }
 }
+
+}  // namespace tma_jit

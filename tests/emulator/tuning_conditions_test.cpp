@@ -13,7 +13,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace tma_jit;
+namespace tma_jit {
+
 using namespace tma_jit::testing;
 
 namespace {
@@ -143,3 +144,5 @@ TEST_CASE("Work beside what is measured is asked for by its length; if it fails,
 }
 
 TEST_SUITE_END();
+
+}  // namespace tma_jit
