@@ -14,6 +14,8 @@
 namespace tma_jit {
 namespace {
 
+constexpr std::size_t kBlock = 16384;  // bytes read at once from a file of unknown size
+
 tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem::path& path) {
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
 }
@@ -38,18 +40,22 @@ Result<Descriptor> open_file(const std::filesystem::path& path) {
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit) {
   TMA_JIT_ASSIGN(const Descriptor file, open_file(path));
-  std::string bytes;
   struct stat status {};
-  if (::fstat(file.get(), &status) == 0 && status.st_size > 0)
-    bytes.reserve(std::min(static_cast<std::size_t>(status.st_size), limit));
-  char block[16384];
+  const bool known = ::fstat(file.get(), &status) == 0 && status.st_size > 0;
+  // One byte more than the size, so that the end is seen without growing.
+  std::string bytes(known ? std::min(static_cast<std::size_t>(status.st_size), limit) + 1 : kBlock, '\0');
+  std::size_t size = 0;
   while (true) {
-    const ssize_t got = ::read(file.get(), block, sizeof block);
+    if (size == bytes.size()) bytes.resize(size + std::max(size, kBlock));
+    const ssize_t got = ::read(file.get(), bytes.data() + size, bytes.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io_failure("read", path);
-    if (got == 0) return bytes;
-    bytes.append(block, static_cast<std::size_t>(got));
-    if (bytes.size() > limit) {
+    size += static_cast<std::size_t>(got);
+    if (got == 0) {
+      bytes.resize(size);
+      return bytes;
+    }
+    if (size > limit) {
       return failure(ErrorCode::io, "cannot read {}: larger than the limit of {} bytes", path.string(), limit);
     }
   }

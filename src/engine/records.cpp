@@ -75,10 +75,12 @@ void Records::follow(std::vector<TuningRecord> records) {
   members.book.reset();
 }
 
-void Records::follow(std::string_view lines) {
+void Records::follow(std::vector<tuning::SharedLine> lines) {
+  if (lines.empty()) return;
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  members.followed_lines.append(lines);
+  members.followed_lines.insert(members.followed_lines.end(), std::make_move_iterator(lines.begin()),
+                                std::make_move_iterator(lines.end()));
   members.book.reset();
 }
 
@@ -117,7 +119,9 @@ std::shared_ptr<const tuning::RecordBook> Records::book() {
   if (members.book != nullptr) return members.book;
   if (!members.layers) members.layers = read();
   auto book = std::make_shared<tuning::RecordBook>();
-  book->add_layer("tuned in this process", members.followed, members.followed_lines);
+  std::string lines;
+  for (const tuning::SharedLine& line : members.followed_lines) lines.append(line.text).append("\n");
+  book->add_layer("tuned in this process", members.followed, std::move(lines));
   for (const tuning::SharedLayer& layer : *members.layers) book->add_layer(layer);
   return members.book = std::move(book);
 }

@@ -35,8 +35,8 @@ class Records {
   Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log);
 
   void follow(std::vector<TuningRecord> records);
-  // The same for lines that tuning_line wrote.
-  void follow(std::string_view lines);
+  // The same for lines, which are copied when a plan asks for records.
+  void follow(std::vector<tuning::SharedLine> lines);
 
   // How an engine plans, and what a plan's CUDA source is.
   struct Planning {
@@ -81,7 +81,7 @@ class Records {
   struct Members {
     std::mutex mutex;
     std::vector<TuningRecord> followed;
-    std::string followed_lines;
+    std::vector<tuning::SharedLine> followed_lines;
     std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files and of what is shipped
     std::shared_ptr<const tuning::RecordBook> book;          // of what is followed and `layers`; null: not made yet
     tuning::TemplateDigests digests;                         // while headers are fixed

@@ -31,7 +31,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
   conduct.known = [&state, known](const Request& request, const tuning::RecordBook& book) {
     return state.records.known(request, within_budget(known->facts, request), known->planning, book);
   };
-  conduct.follow = [&state](std::string_view lines) { state.records.follow(lines); };
+  conduct.follow = [&state](std::vector<tuning::SharedLine> lines) { state.records.follow(std::move(lines)); };
   conduct.digest = [&state, known](const Request& request, std::string_view stem) {
     return state.records.digest(request, stem, known->planning);
   };

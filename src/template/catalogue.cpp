@@ -38,6 +38,13 @@ struct TemplateSet::File {
   std::string stem;
   const Text* text;
   TemplatePointer parsed{};  // null: not yet
+};
+
+// An embedded file that was found by its stem, without looking at the others.
+struct TemplateSet::Declared {
+  std::string kernel, stem, name;  // `name` as Template::file
+  const EmbeddedFile* file;
+  bool read = false;  // whether its declarations were
   TemplatePointer declarations{};
 };
 
@@ -67,6 +74,18 @@ bool is_template(const EmbeddedFile& file) {
 
 std::string_view text_of(const EmbeddedFile& file) {
   return {file.text, file.size};
+}
+
+std::string file_name(const EmbeddedFile& file) {
+  return fmt::format("templates/{}", file.name);
+}
+
+// Returns whether that is the name of the template with the stem.
+bool is_named(std::string_view name, std::string_view stem) {
+  const std::string_view folder = name.starts_with(kProbes) ? kProbes : kKernels;
+  if (!name.starts_with(folder)) return false;
+  name.remove_prefix(folder.size());
+  return name.starts_with(stem) && name.substr(stem.size()) == ".cu";
 }
 
 tl::unexpected<Error> folder_failure(const fs::path& folder, const std::error_code& reason) {
@@ -153,8 +172,7 @@ std::shared_ptr<TemplateSet::Embedded> TemplateSet::texts_of(std::span<const Emb
     auto found = std::make_shared<Embedded>();
     for (const EmbeddedFile& file : files) {
       if (!is_template(file)) continue;
-      found->texts.push_back(
-          {fmt::format("templates/{}", file.name), {}, text_of(file), {}, declared_kernel(text_of(file))});
+      found->texts.push_back({file_name(file), {}, text_of(file), {}, declared_kernel(text_of(file))});
     }
     return found;
   };
@@ -163,8 +181,13 @@ std::shared_ptr<TemplateSet::Embedded> TemplateSet::texts_of(std::span<const Emb
   return library;
 }
 
+TemplateSet::Embedded& TemplateSet::embedded_texts() {
+  if (embedded_templates_ == nullptr) embedded_templates_ = texts_of(embedded_);
+  return *embedded_templates_;
+}
+
 TemplateSet::TemplateSet(std::vector<fs::path> folders, std::span<const EmbeddedFile> embedded)
-    : folders_(std::move(folders)), embedded_(embedded), embedded_templates_(texts_of(embedded)) {}
+    : folders_(std::move(folders)), embedded_(embedded) {}
 
 TemplateSet::~TemplateSet() = default;
 
@@ -210,7 +233,7 @@ Result<void> TemplateSet::add_file(const fs::path& file) {
   return {};
 }
 
-TemplateSet::Listing TemplateSet::listing() const {
+TemplateSet::Listing TemplateSet::listing() {
   Listing all;
   for (const auto& added : added_) all.texts.push_back(added.get());
   for (const fs::path& folder : folders_) {
@@ -228,7 +251,7 @@ TemplateSet::Listing TemplateSet::listing() const {
       all.read.push_back(std::move(read));
     }
   }
-  for (const Text& text : embedded_templates_->texts) all.texts.push_back(&text);
+  for (const Text& text : embedded_texts().texts) all.texts.push_back(&text);
   return all;
 }
 
@@ -242,7 +265,7 @@ Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
   };
   if (embedded) {
     const auto own = [&] { return parse_with([this](std::string_view name) { return embedded_header(name); }); };
-    TMA_JIT_ASSIGN(TemplatePointer library, embedded_templates_->parsed.get(&text, own));
+    TMA_JIT_ASSIGN(TemplatePointer library, embedded_texts().parsed.get(&text, own));
     if (uses_current(*library)) return library;
   }
   TemplatePointer& kept = parsed_[text.file];
@@ -292,7 +315,7 @@ Result<std::vector<TemplatePointer>> TemplateSet::locked_find(std::string_view k
 std::vector<TemplateSet::File>& TemplateSet::embedded_files(std::string_view kernel) {
   if (const auto known = embedded_files_.find(kernel); known != embedded_files_.end()) return known->second;
   std::vector<File> files;
-  for (const Text& text : embedded_templates_->texts) {
+  for (const Text& text : embedded_texts().texts) {
     if (text.kernel == kernel) files.push_back({stem_of(text.file), &text});
   }
   std::ranges::sort(files, {}, &File::stem);
@@ -329,26 +352,33 @@ Result<TemplatePointer> TemplateSet::find(std::string_view kernel, std::string_v
   return one != all.end() ? *one : nullptr;
 }
 
+TemplateSet::Declared* TemplateSet::embedded_file(std::string_view kernel, std::string_view stem) {
+  if (!embedded_only()) return nullptr;
+  for (Declared& known : declared_) {
+    if (known.stem == stem && known.kernel == kernel) return &known;
+  }
+  for (const EmbeddedFile& file : embedded_) {
+    if (!is_named(file.name, stem) || declared_kernel(text_of(file)) != kernel) continue;
+    return &declared_.emplace_back(Declared{std::string(kernel), std::string(stem), file_name(file), &file});
+  }
+  return nullptr;
+}
+
 std::string TemplateSet::embedded_name(std::string_view kernel, std::string_view stem) {
   const std::lock_guard lock(mutex_);
-  if (!embedded_only()) return {};
-  const std::vector<File>& files = embedded_files(kernel);
-  const auto file = std::ranges::find(files, stem, &File::stem);
-  return file != files.end() ? file->text->file : std::string();
+  const Declared* const found = embedded_file(kernel, stem);
+  return found != nullptr ? found->name : std::string();
 }
 
 TemplatePointer TemplateSet::embedded_declarations(std::string_view kernel, std::string_view stem) {
   const std::lock_guard lock(mutex_);
-  if (!embedded_only()) return nullptr;
-  std::vector<File>& files = embedded_files(kernel);
-  const auto file = std::ranges::find(files, stem, &File::stem);
-  if (file == files.end()) return nullptr;
-  if (file->parsed != nullptr) return file->parsed;
-  if (file->declarations != nullptr) return file->declarations;
-  auto read = parse_declarations(file->text->file, std::string(file->text->text()),
+  Declared* const found = embedded_file(kernel, stem);
+  if (found == nullptr || found->read) return found != nullptr ? found->declarations : nullptr;
+  found->read = true;
+  auto read = parse_declarations(found->name, std::string(text_of(*found->file)),
                                  [this](std::string_view name) { return embedded_header(name); });
-  if (read) file->declarations = std::make_shared<const Template>(*std::move(read));
-  return file->declarations;
+  if (read) found->declarations = std::make_shared<const Template>(*std::move(read));
+  return found->declarations;
 }
 
 std::vector<Result<TemplatePointer>> TemplateSet::all(std::optional<std::string_view> kernel) {

@@ -58,7 +58,7 @@ class TemplateSet {
   // are search folders or added templates.
   [[nodiscard]] std::string embedded_name(std::string_view kernel, std::string_view stem);
 
-  // Returns the declarations of the embedded one with that stem, as parse_declarations has them, or more. Null where
+  // Returns the declarations of the embedded one with that stem, as parse_declarations has them. Null where
   // embedded_name returns "", and if they cannot be read alone.
   [[nodiscard]] TemplatePointer embedded_declarations(std::string_view kernel, std::string_view stem);
 
@@ -77,13 +77,17 @@ class TemplateSet {
   struct Text;  // a template that is not parsed yet
   struct Embedded;
   struct File;
+  struct Declared;
   struct Listing;
-  Listing listing() const;
+  Listing listing();
   static std::shared_ptr<Embedded> texts_of(std::span<const EmbeddedFile> files);
   void add(Template parsed);
   // The mutex is locked while these run.
   [[nodiscard]] Result<std::vector<TemplatePointer>> locked_find(std::string_view kernel);
+  Embedded& embedded_texts();
   std::vector<File>& embedded_files(std::string_view kernel);
+  // Null where embedded_name returns "".
+  Declared* embedded_file(std::string_view kernel, std::string_view stem);
   [[nodiscard]] Result<TemplatePointer> parsed(File& file);
   bool embedded_only() const { return folders_.empty() && added_.empty() && added_headers_.empty(); }
   [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
@@ -96,13 +100,14 @@ class TemplateSet {
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
-  const std::shared_ptr<Embedded> embedded_templates_;
   mutable std::mutex mutex_;                        // guards the members below
+  std::shared_ptr<Embedded> embedded_templates_;    // null: not listed yet
   std::vector<std::shared_ptr<const Text>> added_;  // the latest first
   std::vector<std::filesystem::path> added_folders_;
   std::map<std::string, std::string, std::less<>> added_headers_;
   std::map<std::string, TemplatePointer> parsed_;  // of folders, by file; valid while the file's text is unchanged
   std::map<std::string, std::vector<File>, std::less<>> embedded_files_;  // by kernel; asked only if embedded_only()
+  std::vector<Declared> declared_;                                        // likewise
 };
 
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.

@@ -23,7 +23,7 @@ struct Conduct {
   // Returns the record of a book that plans of the request can follow (engine/records.h).
   std::function<std::optional<Advice>(const Request&, const RecordBook&)> known{};
   // Lets plans follow records that were known, by their lines.
-  std::function<void(std::string_view lines)> follow{};
+  std::function<void(std::vector<SharedLine> lines)> follow{};
   // Returns the digest by which records of the request identify a template, by its file's stem; "" if it has none.
   std::function<std::string(const Request&, std::string_view stem)> digest{};
   // Makes the folder of the engine's own file of records, which is that of the cache.

@@ -58,9 +58,12 @@ std::string digest_of(const Plan& plan, const Source& source) {
   return digest_of({plan.file, plan.body, plan.used, source.headers});
 }
 
+bool same_device(const TuningRecord& a, const TuningRecord& b) {
+  return a.sm_count == b.sm_count && (a.device == b.device || model_of(a.device) == model_of(b.device));
+}
+
 bool same_family(const TuningRecord& a, const TuningRecord& b) {
-  return a.sm_count == b.sm_count && a.kernel == b.kernel && a.types == b.types && a.hooks == b.hooks &&
-         (a.device == b.device || model_of(a.device) == model_of(b.device));
+  return a.kernel == b.kernel && a.types == b.types && a.hooks == b.hooks && same_device(a, b);
 }
 
 bool same_problem(const TuningRecord& a, const TuningRecord& b) {

@@ -15,6 +15,8 @@ namespace tma_jit::tuning {
 [[nodiscard]] bool same_problem(const TuningRecord& a, const TuningRecord& b);
 // Returns the same without the dims: the records among which the nearest one is searched.
 [[nodiscard]] bool same_family(const TuningRecord& a, const TuningRecord& b);
+// Returns whether they are of one model of device and one number of SMs.
+[[nodiscard]] bool same_device(const TuningRecord& a, const TuningRecord& b);
 // Returns a text that is equal for records of one problem.
 [[nodiscard]] std::string problem_key(const TuningRecord& record);
 

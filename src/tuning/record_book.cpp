@@ -37,7 +37,8 @@ void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& 
 
 std::optional<Advice> RecordBook::of(const TuningRecord& problem) const {
   for (const SharedLayer& layer : layers_) {
-    if (auto known = layer->of(problem)) return Advice{std::move(known->record), layer->origin(), false, known->line};
+    auto known = layer->of(problem);
+    if (known) return Advice{std::move(known->record), layer->origin(), false, {known->line, layer}};
   }
   return std::nullopt;
 }

@@ -19,15 +19,21 @@ namespace tma_jit::tuning {
 // and 5120 are not.
 inline constexpr double kNearest = 0.2;
 
+using SharedLayer = std::shared_ptr<const RecordLayer>;
+
+// A line of a record as it stands in the text of a layer.
+struct SharedLine {
+  std::string_view text{};  // empty if the record was added as a value
+  SharedLayer layer{};
+};
+
 // The record that applies to a problem, and why.
 struct Advice {
   TuningRecord record;
-  std::string origin;       // the file, or "shipped"
-  bool nearest = false;     // of another problem with similar dims
-  std::string_view line{};  // as it stands in the book's text; empty if the record was added as a value
+  std::string origin;    // the file, or "shipped"
+  bool nearest = false;  // of another problem with similar dims
+  SharedLine line{};     // empty where `nearest`
 };
-
-using SharedLayer = std::shared_ptr<const RecordLayer>;
 
 // Thread-safe once filled, because it is then immutable.
 class RecordBook {

@@ -77,7 +77,7 @@ std::optional<RecordLayer::Found> RecordLayer::of(const TuningRecord& problem) c
   std::optional<Found> fastest;
   for (const Entry& entry : std::ranges::equal_range(entries_, problem_text(problem), {}, &Entry::problem)) {
     auto record = record_of(entry);
-    if (!record || !same_problem(*record, problem)) continue;
+    if (!record || !same_device(*record, problem)) continue;  // all the rest is the same, as the text is
     if (!fastest || record->us < fastest->record.us) fastest = Found{*std::move(record), entry.line};
   }
   return fastest;

@@ -60,25 +60,25 @@ class Tuning {
   const Result<void>& fault() const { return fault_; }
   // Return what plans may follow from now on: what was measured, and the lines of what was known.
   std::vector<TuningRecord> found() && { return std::move(found_); }
-  const std::string& known() const { return known_; }
+  std::vector<tuning::SharedLine> known() && { return std::move(known_); }
 
-  TuneResult tune(const Request& request) {
-    const auto start = Clock::now();
-    TuneResult result;
+  void tune(const Request& request, TuneResult& result) {
+    request_begin_ = Clock::now();
     result.request = request;
-    if (const auto done = tune(request, result); !done) result.error = done.error();
-    result.seconds = seconds_since(start);
+    if (const auto done = find_or_measure(request, result); !done) result.error = done.error();
+    result.seconds = seconds_since(request_begin_);
     ++at_;
-    return result;
   }
 
  private:
-  Result<void> tune(const Request& request, TuneResult& result) {
-    request_begin_ = Clock::now();
+  Result<void> find_or_measure(const Request& request, TuneResult& result) {
+    const bool together = options_.exchange.fetch || options_.exchange.publish;
+    if (!together) {
+      TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
+      if (known) return {};
+    }
     until_ = after(share());
-    if (options_.exchange.fetch || options_.exchange.publish) return tune_together(request, result);
-    TMA_JIT_ASSIGN(const bool known, take_known(request, result, false));
-    return known ? Result<void>() : measure_in_turn(request, result);
+    return together ? tune_together(request, result) : measure_in_turn(request, result);
   }
 
   // Takes what another process published, or publishes what this one knows or measures.
@@ -157,8 +157,8 @@ class Tuning {
   }
 
   void use_known(tuning::Advice advice, TuneResult& result) {
-    if (!advice.line.empty()) {
-      known_.append(advice.line).append("\n");
+    if (!advice.line.text.empty()) {
+      known_.push_back(std::move(advice.line));
     } else {
       found_.push_back(advice.record);
     }
@@ -303,7 +303,7 @@ class Tuning {
   bool ended_ = false, begun_ = false;
   Result<void> fault_{};  // of what `Conduct::begin` began
   std::vector<TuningRecord> found_;
-  std::string known_;  // lines
+  std::vector<tuning::SharedLine> known_;
 };
 
 Result<void> check(const TuneOptions& options) {
@@ -360,10 +360,10 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
   results.reserve(requests.size());
   for (const Request& request : requests) {
     if (tuning.ended()) break;
-    results.push_back(tuning.tune(request));
+    tuning.tune(request, results.emplace_back());
   }
   TMA_JIT_CHECK(tuning.fault());
-  if (!tuning.known().empty() && conduct.follow) conduct.follow(tuning.known());
+  if (conduct.follow) conduct.follow(std::move(tuning).known());
   engine.follow(std::move(tuning).found());
   return results;
 }
