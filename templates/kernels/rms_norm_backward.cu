@@ -20,8 +20,8 @@
 //! preset  WHOLE = 2, LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 2
 //! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 2, BLOCKS = 4
 //! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
-//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 4  when sizeof(T) == 2 && device.compute_capability == 90
-//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 2  when sizeof(T) == 2 && device.compute_capability != 90
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 4  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 2  when device.compute_capability != 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
 //! preset  WHOLE = 2, LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2, AHEAD = 0  when sizeof(T) == 4

@@ -60,10 +60,9 @@ struct ChainedTile {
     return smem.before;
   }
 
-  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by one warp, when what
-  // awaited() returned has been used, so that no fence needs to wait for stores of results.
-  __device__ void leave() const {
-    const int lane = threadIdx.x % 32;
+  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by the lanes of one
+  // warp, when what awaited() returned has been used, so that no fence needs to wait for stores of results.
+  __device__ void leave(int lane) const {
     const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
     const u32 arrived = lane == 0 ? atomicInc(readers + span, count - 1) : 0;
     if (__shfl_sync(0xffffffff, arrived, 0) + 1 < count) return;
@@ -166,5 +165,5 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
-  if (threadIdx.x < 32) chained.leave();
+  if (threadIdx.x < 32) chained.leave(static_cast<int>(threadIdx.x));
 }

@@ -51,7 +51,8 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
  public:
   static constexpr int kCount = 16 / sizeof(T), kWarps = Threads / 32;
   static constexpr int kThreads = Threads + 64;  // of a block
-  static constexpr bool kEarly = Packs * kCount <= 16;
+  // Whether there are registers for a thread's whole part of a row beside the weights and the sums.
+  static constexpr bool kEarly = Packs * kCount <= 16 && Packs * (12 + Vectors * kCount) < 80;
   using Row = RegisterRow<Threads, Threads, Cluster, kCount, Packs, true>;
   using Sum = GridSum<kThreads, Vectors * Row::kHeld, Cluster>;
   using Columns = f32[Vectors > 0 ? Vectors : 1][Packs * kCount];

@@ -107,7 +107,7 @@ class RingScan {
         smem_.before[known] = before;
         smem_.known[known].arrive();
       }
-      chained.leave();
+      chained.leave(static_cast<int>(threadIdx.x % 32));
     }
   }
 
