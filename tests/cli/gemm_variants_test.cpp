@@ -205,11 +205,11 @@ TEST_CASE("tiles of swapped operands: rows, types, layouts, clusters and schedul
     check_passes("sm_90a", swapped + words, kBias);
   check_passes("sm_90a", swapped + "M=301 N=208 K=208 BM=96 BN=128 T=s8 O=s32");
   check_passes("sm_90a:processors=5", swapped + "M=700 N=328 K=96 BM=104 BN=64 CLUSTER=1 SHARE_N=1 DYNAMIC=1");
-  const std::string rows = "M=301 N=200 K=200 CLUSTER=1 SHARE_N=1 PINGPONG=0 ";
+  const std::string one = "N=200 K=200 CLUSTER=1 SHARE_N=1 PINGPONG=0 ", rows = one + "M=301 ";
   check_refused("sm_90a", swapped + rows + "BM=128 BN=80", "BM or, with SWAP, BN is a multiple of 64");
   check_refused("sm_90a", "gemm --template-file gemm_wgmma SWAP=0 BN=128 BM=104 STAGES=3 " + rows,
                 "BM or, with SWAP, BN is a multiple of 64");
-  check_refused("sm_90a", swapped + rows + "M=304 BM=104 BN=128 TA=1", "a block loads panels of 64 rows of D");
+  check_refused("sm_90a", swapped + one + "M=304 BM=104 BN=128 TA=1", "a block loads panels of 64 rows of D");
 }
 
 TEST_CASE("sums of 8-bit floats in whole tiles and in parts of their columns") {
