@@ -5,6 +5,7 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/lane.cuh"
+#include "device/tile/half_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -75,11 +76,9 @@ template <class Work> class WidenedLatent {
     return threadIdx.x / 32 % 4 * kRows;
   }
 
-  // Where the bytes of a row are: of a half in its first panels, a line in each, of the rest in its panel. The two
-  // halves of a line of every second row, and of the rest, are exchanged, so that no two of eight lanes that read 64
-  // bytes of neighbouring rows use the same bank.
+  // Where the bytes of a row are: of a half in its first panels, a line in each, of the rest in its panel.
   __device__ static Factor* bytes_of(LatentTile& tile, int panel, int row, int column) {
-    return &tile.panel[panel][first() + row][(column ^ row % 2 * 64) / int{sizeof(Factor)}];
+    return &tile.panel[panel][first() + row][half_row_byte(row, column) / int{sizeof(Factor)}];
   }
   __device__ void copy(Factor* to, const E* from, int further) const {
     const bool exists = from != nullptr;
