@@ -105,10 +105,11 @@ TEST_CASE("every device header is named in the page of its folder, and the pages
 TEST_CASE("every device primitive is used by a probe, a kernel or another primitive") {
   // It ends the context: what it does before is bounded::wait's, which has a probe.
   // "abs" and "ldexpf" are for hooks of attention; pipelines call the others of any schedule or epilogue that is given
-  // to them. "add_columns" is called where its header is included by another.
+  // to them. "add_columns" is called where its header is included by another, and
+  // "copy_pack" where the preamble includes its.
   const std::set<std::string> unused = {
-      "abs",        "ldexpf",      "wait_or_trap",   "query_at",          "key_at",     "hook_head", "of_row",
-      "whole_from", "ends_within", "head_in_tensor", "store_ragged_rows", "add_columns"};
+      "abs",        "ldexpf",      "wait_or_trap",   "query_at",          "key_at",      "hook_head", "of_row",
+      "whole_from", "ends_within", "head_in_tensor", "store_ragged_rows", "add_columns", "copy_pack"};
   std::string users;
   for (const char* folder : {"probes", "kernels"}) {
     for (const auto& [file, text] : texts_of(folder)) users += text;
