@@ -68,6 +68,7 @@ std::vector<tma_jit_dtype> arrays_of(const KernelInfo::Type& type) {
 
 template <class Item> auto all_arrays_of(const std::vector<Item>& items) {
   std::vector<decltype(arrays_of(std::declval<Item>()))> arrays;
+  arrays.reserve(items.size());
   for (const Item& item : items) arrays.push_back(arrays_of(item));
   return arrays;
 }
@@ -117,7 +118,8 @@ Result<Kernels> kernels_of(tma_jit_engine& engine, const char* kernel) {
 template <class Info, class Item, class Shown>
 tma_jit_status show(const tma_jit_kernel* kernel, std::vector<Item> KernelInfo::*items,
                     std::pair<size_t, const char*> which, std::pair<Info*, tma_jit_error**> to, Shown&& shown) {
-  const auto [index, type] = which;
+  const size_t index = which.first;
+  const char* const type = which.second;
   return guarded(type, to.second, {{"kernel", kernel}, {"out", to.first}}, [&]() -> Result<void> {
     const auto& list = kernel->info.*items;
     if (index >= list.size()) {

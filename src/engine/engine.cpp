@@ -204,7 +204,7 @@ Result<void> Engine::add_template_file(const std::filesystem::path& file) {
 std::vector<Result<KernelInfo>> Engine::kernels(std::optional<std::string_view> kernel) {
   std::vector<Result<KernelInfo>> infos;
   for (const auto& found : state_->templates.all(kernel)) {
-    infos.push_back(found.map([](const auto& kernel) { return templates::kernel_info(*kernel); }));
+    infos.push_back(found.map([](const auto& file) { return templates::kernel_info(*file); }));
   }
   return infos;
 }

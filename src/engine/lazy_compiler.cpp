@@ -100,7 +100,7 @@ Result<std::shared_ptr<compile::Runner>> EngineCompiler::start(const compile::Lo
   return run_here(found);
 }
 
-Result<std::shared_ptr<compile::Runner>> EngineCompiler::run_here(const compile::Location& found) {
+Result<std::shared_ptr<compile::Runner>> EngineCompiler::run_here(const compile::Location& found) const {
   TMA_JIT_ASSIGN(auto runner, compile::run_in_process(found.path));
   return compile::bounded(settings_.options.workers, std::move(runner));
 }

@@ -39,7 +39,7 @@ class EngineCompiler {
 
  private:
   [[nodiscard]] Result<std::shared_ptr<compile::Runner>> start(const compile::Location& found);
-  [[nodiscard]] Result<std::shared_ptr<compile::Runner>> run_here(const compile::Location& found);
+  [[nodiscard]] Result<std::shared_ptr<compile::Runner>> run_here(const compile::Location& found) const;
   compile::WorkerPool::Settings pool_settings(const compile::Location& found, const std::filesystem::path& program);
   void adopt(const std::string& identity);
   void save(const compile::Compiler& compiler, const Source& source, const Key& key, Error& error);

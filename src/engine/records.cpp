@@ -162,8 +162,8 @@ bool Records::is_current(const TuningRecord& record, source::HookNeeds hooks, co
 }
 
 template <class File, class Use>
-void Records::visit(const Request& request, const DeviceInfo& device, const Planning& planning,
-                    const tuning::RecordBook& book, const File& file, const Use& use) {
+void Records::visit(const Lookup& lookup, const tuning::RecordBook& book, const File& file, const Use& use) {
+  const auto& [request, device, planning] = lookup;
   for (const std::string_view stem : book.files(request.kernel)) {
     const templates::TemplatePointer declared = file(stem);
     auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
@@ -179,7 +179,7 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
-  visit(request, device, planning, *book(), file, [&](tuning::Advice&& advice) {
+  visit({request, device, planning}, *book(), file, [&](tuning::Advice&& advice) {
     std::string words = words_of(advice);
     Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
     if (!made) return false;
@@ -201,7 +201,7 @@ std::optional<tuning::Advice> Records::known(const Request& request, const Devic
                                                                         : templates::TemplatePointer();
     return declared != nullptr ? declared : planning.file(request.kernel, stem);
   };
-  visit(request, device, planning, book, file, [&](tuning::Advice&& advice) {
+  visit({request, device, planning}, book, file, [&](tuning::Advice&& advice) {
     // Without tensors they are packed, as every configuration takes them; a plan makes sure.
     if (!request.tensors.empty()) {
       const auto chosen = planning.file(request.kernel, advice.record.file);

@@ -93,11 +93,16 @@ class Records {
   std::string digest(std::string_view kernel, std::string_view stem, source::HookNeeds hooks, const Planning& planning);
   // Returns whether the record's file is still the one that was measured.
   bool is_current(const TuningRecord& record, source::HookNeeds hooks, const Planning& planning);
+  // What records are looked up for.
+  struct Lookup {
+    const Request& request;
+    const DeviceInfo& device;
+    const Planning& planning;
+  };
   // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
   // `file` returns what is known of a file by its stem; null if it is no file of the kernel.
   template <class File, class Use>
-  void visit(const Request& request, const DeviceInfo& device, const Planning& planning, const tuning::RecordBook& book,
-             const File& file, const Use& use);
+  void visit(const Lookup& lookup, const tuning::RecordBook& book, const File& file, const Use& use);
 
   std::shared_ptr<const tuning::RecordBook> book();
   std::vector<tuning::SharedLayer> read() const;
