@@ -8,30 +8,12 @@
 #include <doctest/doctest.h>
 
 #include "emulator/devices.h"
+#include "emulator/float_buffers.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;
 
 namespace {
-
-std::vector<float> small_integers(std::int64_t count) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 2654435761U >> 7 & 7) - 3;
-  return values;
-}
-
-DeviceBuffer sent(Engine& engine, const std::vector<float>& values) {
-  auto buffer = DeviceBuffer::allocate(engine, values.size() * sizeof(float));
-  REQUIRE(buffer);
-  REQUIRE(buffer->upload(values.data(), values.size() * sizeof(float)));
-  return std::move(*buffer);
-}
-
-std::vector<float> fetched(const DeviceBuffer& buffer, std::size_t count) {
-  std::vector<float> values(count);
-  REQUIRE(buffer.download(values.data(), count * sizeof(float)));
-  return values;
-}
 
 Launch prepared(Engine& engine, const Tensor& x, const Tensor& y) {
   auto launch = engine.prepare({.kernel = "scan", .tensors = {{"X", x}, {"Y", y}}, .params = {{"OP", 0}}});
