@@ -127,6 +127,9 @@ TEST_CASE("gemm agrees with float64 at every edge") {
 
 TEST_CASE("gemm agrees with float64 in every tile shape") {
   Engine engine;
+  const auto check_tile = [&](decltype(GemmCase::params) params, DType result = DType::bf16) {
+    check_gemm(engine, "gemm_wgmma", {391, 523, 200, DType::bf16, result, 0, 0, std::move(params)});
+  };
   for (const std::int64_t cluster : {1, 2}) {
     for (const auto& [bm, bn, stages] : {std::array{64, 64, 8},
                                          {64, 128, 8},
@@ -137,45 +140,19 @@ TEST_CASE("gemm agrees with float64 in every tile shape") {
                                          {128, 256, 4},
                                          {192, 128, 4},
                                          {192, 64, 5}}) {
-      check_gemm(engine, "gemm_wgmma",
-                 {391,
-                  523,
-                  200,
-                  DType::bf16,
-                  DType::bf16,
-                  0,
-                  0,
-                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 1}}});
+      check_tile({{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 1}});
     }
   }
   for (const std::int64_t cluster : {1, 2}) {
     for (const auto& [bm, bn, stages] : {std::array{64, 80, 8}, {128, 160, 5}, {192, 144, 4}, {256, 128, 4}})
-      check_gemm(engine, "gemm_wgmma",
-                 {391,
-                  523,
-                  200,
-                  DType::bf16,
-                  DType::bf16,
-                  0,
-                  0,
-                  {{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 2}}});
+      check_tile({{"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"CLUSTER", cluster}, {"SHARE_N", 2}});
   }
   for (const std::int64_t pingpong : {0, 1}) {
     for (const auto& [bm, bn, stages] : {std::array{56, 128, 6}, {80, 192, 5}, {128, 128, 5}, {160, 128, 5}})
-      check_gemm(engine, "gemm_wgmma",
-                 {391,
-                  523,
-                  200,
-                  DType::bf16,
-                  DType::bf16,
-                  0,
-                  0,
-                  {{"SWAP", 1}, {"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"PINGPONG", pingpong}}});
+      check_tile({{"SWAP", 1}, {"BM", bm}, {"BN", bn}, {"STAGES", stages}, {"PINGPONG", pingpong}});
   }
-  check_gemm(engine, "gemm_wgmma",
-             {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 192}, {"BN", 160}, {"STAGES", 4}}});
-  check_gemm(engine, "gemm_wgmma",
-             {391, 523, 200, DType::bf16, DType::f32, 0, 0, {{"BM", 128}, {"BN", 96}, {"STAGES", 6}}});
+  check_tile({{"BM", 192}, {"BN", 160}, {"STAGES", 4}}, DType::f32);
+  check_tile({{"BM", 128}, {"BN", 96}, {"STAGES", 6}}, DType::f32);
 }
 
 TEST_CASE("the portable gemm agrees with float64 at every edge within a GB10's limits") {
