@@ -21,15 +21,15 @@ std::string_view hook_text(std::string_view rest) {
   return rest.substr(0, end);
 }
 
-struct Location {
+struct LocDirective {
   int file = 0;
   int line = 0;
   int column = 0;
 };
 
 // Parses the three numbers of ".loc 1 40 3, function_name ...".
-Location parse_loc(std::string_view text) {
-  Location location;
+LocDirective parse_loc(std::string_view text) {
+  LocDirective location;
   for (int* number : {&location.file, &location.line, &location.column}) {
     text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), *number);
@@ -39,7 +39,7 @@ Location parse_loc(std::string_view text) {
 }
 
 // Returns the .loc that applies to a line of the PTX: the nearest one above it in the same function.
-Location loc_above(const std::vector<std::string_view>& lines, int line) {
+LocDirective loc_above(const std::vector<std::string_view>& lines, int line) {
   for (int i = std::min(line, static_cast<int>(lines.size())) - 1; i >= 0; --i) {
     const std::string_view text = trimmed(lines[static_cast<std::size_t>(i)]);
     if (text.starts_with(".loc")) return parse_loc(text.substr(4));
@@ -107,7 +107,7 @@ void SourceMap::settle(Diagnostic& diagnostic) const {
 void SourceMap::place(Diagnostic& diagnostic, std::string_view ptx) const {
   const std::vector<std::string_view> lines = split(ptx, '\n');
   if (diagnostic.line <= 0 || diagnostic.line > static_cast<int>(lines.size())) return;
-  const Location location = loc_above(lines, diagnostic.line);
+  const LocDirective location = loc_above(lines, diagnostic.line);
   const std::string file = known_file(file_numbered(lines, location.file));
   diagnostic.notes.push_back(fmt::format("PTX: {}", trimmed(lines[static_cast<std::size_t>(diagnostic.line) - 1])));
   diagnostic.line = 0;

@@ -8,7 +8,7 @@
 # Does nothing unless TMA_JIT_UNITY_BUILD is on: after a change, a whole batch is compiled again. Batches are made when
 # the build is configured; if a name that was added since clashes, configure again.
 option(TMA_JIT_UNITY_BUILD "Compile sources in batches: faster from nothing, slower after a change" OFF)
-set(tma_jit_unity_size 8)  # files of a batch
+set(tma_jit_unity_size 16)  # files of a batch
 
 # Sets OUT to the names of types, functions and values in a source's unnamed namespaces.
 function(tma_jit_private_names OUT source)
@@ -60,6 +60,8 @@ function(tma_jit_unity TARGET)
       continue()
     endif()
     tma_jit_private_names(names ${source})
+    file(STRINGS ${source} namespaces REGEX "^using namespace")
+    string(SHA1 namespaces "${namespaces}")
     get_filename_component(folder ${source} DIRECTORY)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     string(REPLACE "/" "-" folder ${folder})
@@ -73,7 +75,8 @@ function(tma_jit_unity TARGET)
         endif()
       endforeach()
       list(LENGTH files_of_${open} size)
-      if(open MATCHES "^${folder}_[0-9]+$" AND size LESS tma_jit_unity_size AND NOT clash)
+      if(open MATCHES "^${folder}_[0-9]+$" AND namespaces STREQUAL namespaces_of_${open} AND NOT clash
+         AND size LESS tma_jit_unity_size)
         set(batch ${open})
         break()
       endif()
@@ -82,6 +85,7 @@ function(tma_jit_unity TARGET)
       list(LENGTH batches count)
       set(batch ${folder}_${count})
       list(APPEND batches ${batch})
+      set(namespaces_of_${batch} ${namespaces})
     endif()
     list(APPEND names_of_${batch} ${names})
     list(APPEND files_of_${batch} ${source})

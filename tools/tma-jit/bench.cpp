@@ -50,7 +50,7 @@ void report(const Console& console, const Trial& trial, const Measurement& time,
   if (time.host_us > 0) console.report("  host      {:.2f} us a launch call\n", time.host_us);
 }
 
-Json to_json(const Trial& trial, const Measurement& time, const Bound& bound) {
+Json measured_json(const Trial& trial, const Measurement& time, const Bound& bound) {
   const Work& work = trial.launch.plan().work;
   return {{"flops", work.flops},
           {"bytes", work.bytes},
@@ -90,15 +90,11 @@ Outcome<Json> bench_one(const Settings& settings, Engine& engine, const Words& w
   } else {
     report(settings.console, trial, time, bound);
   }
-  Json object = {{"kernel", plan.kernel},
-                 {"arch", plan.arch},
-                 {"device", device.name},
-                 {"emulated", emulated},
-                 {"dims", cli::to_json(plan)["dims"]},
-                 {"config", cli::to_json(plan)["config"]},
-                 {"reason", plan.reason},
-                 {"method", method}};
-  merge(object, emulated ? Json{{"median_us", time.median_us}} : to_json(trial, time, bound));
+  Json object = {{"kernel", plan.kernel},         {"arch", plan.arch},
+                 {"device", device.name},         {"emulated", emulated},
+                 {"dims", to_json(plan)["dims"]}, {"config", to_json(plan)["config"]},
+                 {"reason", plan.reason},         {"method", method}};
+  merge(object, emulated ? Json{{"median_us", time.median_us}} : measured_json(trial, time, bound));
   return object;
 }
 
@@ -119,7 +115,7 @@ Outcome<int> bench_steps(const Settings& settings, Engine& engine, const Words& 
       continue;
     }
     status = kFailed;
-    const Json error = cli::to_json(result.error().error);
+    const Json error = to_json(result.error().error);
     if (!settings.console.json) settings.console.error(result.error().error);  // else it is in the list
     results.push_back({{"value", value}, {"error", error}});
     progress.step(words.sweep);

@@ -6,7 +6,7 @@
 namespace tma_jit::cli {
 namespace {
 
-Json to_json(const PackInfo& info, const std::string& file) {
+Json pack_json(const PackInfo& info, const std::string& file) {
   return {{"pack", file},
           {"entries", info.entries},
           {"bytes", info.bytes},
@@ -24,7 +24,7 @@ Outcome<int> pack(const Settings& settings, const CacheWords& words) {
   settings.console.report("{}: {} entries, {}, {}\n", words.file, info.entries, readable_bytes(info.bytes),
                           info.signer.empty() ? "not signed" : "signed by " + info.signer.substr(0, 16));
   tell_skipped(settings, info);
-  settings.console.object(to_json(info, words.file));
+  settings.console.object(pack_json(info, words.file));
   return kDone;
 }
 
@@ -32,7 +32,7 @@ Outcome<int> unpack(const Settings& settings, const CacheWords& words) {
   CLI_ASSIGN(const PackInfo info, cache_unpack(words.file, cache_root(settings), pack_keys(words), settings.shared));
   settings.console.report("{} entries put into {}\n", info.entries - info.skipped, cache_root(settings).string());
   tell_skipped(settings, info);
-  settings.console.object(to_json(info, words.file));
+  settings.console.object(pack_json(info, words.file));
   return info.skipped == 0 ? kDone : kFailed;
 }
 
