@@ -98,7 +98,8 @@ std::string Contest::reproducer(const Candidate& candidate) const {
   for (const auto& [name, type] : candidate.types) words += fmt::format(" {}={}", name, name_of(type));
   for (const auto& [name, value] : candidate.params) words += fmt::format(" {}={}", name, value);
   for (const std::string& operand : request_.operands) words += " --operand " + quoted_for_shell(operand);
-  for (const auto& [name, text] : request_.hooks) words += " --hook " + quoted_for_shell(name + "=" + text);
+  for (const auto& [name, text] : request_.hooks)
+    words += " --hook " + quoted_for_shell(fmt::format("{}={}", name, text));
   return words + " --template-file " + candidate.file + " --check";
 }
 

@@ -39,6 +39,7 @@ Result<void> Elimination::halve(std::vector<Standing>& entrants) {
 // Rested moments come before those without a pause, which leave the device warm.
 Result<void> Elimination::race(std::vector<Finalist>& finalists) {
   std::vector<std::size_t> numbers;
+  numbers.reserve(finalists.size());
   for (const Finalist& finalist : finalists) numbers.push_back(finalist.standing.entrant);
   for (std::size_t kind = 0; kind < kinds(); ++kind) {
     for (std::size_t i = 0; i < kFinalPlaces; ++i) {
@@ -109,6 +110,7 @@ void Elimination::order(std::vector<Finalist>& finalists) const {
 Result<Decision> Elimination::run(std::vector<Standing> entrants) {
   TMA_JIT_CHECK(halve(entrants));
   std::vector<Finalist> finalists;
+  finalists.reserve(entrants.size());
   for (const Standing& entrant : entrants) finalists.push_back({entrant, std::vector<std::vector<double>>(kinds())});
   Decision decision;
   do {

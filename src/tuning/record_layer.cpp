@@ -26,7 +26,8 @@ double distance(const TuningRecord& problem, std::string_view dims) {
     if (!dim || dim->name != name) return kFar;
     sum += distance(value, dim->value);
   }
-  return dims.empty() ? sum : kFar;
+  if (!dims.empty()) return kFar;
+  return sum;
 }
 
 // Returns what stands between the two; "" if they do not occur.

@@ -59,8 +59,8 @@ class Tuning {
   // Returns the error that ended the tuning of all requests, if there is one.
   const Result<void>& fault() const { return fault_; }
   // Return what plans may follow from now on: what was measured, and the lines of what was known.
-  std::vector<TuningRecord> found() && { return std::move(found_); }
-  std::vector<tuning::SharedLine> known() && { return std::move(known_); }
+  std::vector<TuningRecord>& found() { return found_; }
+  std::vector<tuning::SharedLine>& known() { return known_; }
 
   void tune(const Request& request, TuneResult& result) {
     request_begin_ = Clock::now();
@@ -363,8 +363,8 @@ Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> re
     tuning.tune(request, results.emplace_back());
   }
   TMA_JIT_CHECK(tuning.fault());
-  if (conduct.follow) conduct.follow(std::move(tuning).known());
-  engine.follow(std::move(tuning).found());
+  if (conduct.follow) conduct.follow(std::move(tuning.known()));
+  engine.follow(std::move(tuning.found()));
   return results;
 }
 
