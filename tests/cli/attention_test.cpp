@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "npy.h"
+#include "support/combinations.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -90,8 +91,11 @@ TEST_CASE("the last tokens of sequences see a cache of rows that are keys and va
       {"attention_decode_latent_e4m3_wgmma", "emulator:sm_90a", "E=e4m3"},
       {"attention_decode_latent", "emulator:sm_80", "SCALED=0"},
       {"attention_decode_latent", "emulator:sm_80", "E=e4m3"}};
+  std::size_t first = 0;
   for (const auto& [file, device, cache] : files) {
+    std::size_t cell = first++;
     const auto passes = [&](std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
       words.insert(words.begin(),
                    {"attention_decode_latent", "--device", device, "--template-file", file, cache, "LSE=1"});
       check_passes(words);
@@ -134,8 +138,11 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
                                                                   {"attention_tcgen05", "emulator:sm_100a"},
                                                                   {"attention_mma", "emulator:sm_121a"},
                                                                   {"attention_mma_cp_async", "emulator:sm_80"}};
+  std::size_t first = 0;
   for (const auto& [file, device] : files) {
+    std::size_t cell = first++;
     const auto passes = [&](const char* queries, const char* keys, std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
       words.insert(words.begin(), {"attention", "--device", device, "--template-file", file, "HEADS=2", "KV_HEADS=1",
                                    queries, keys, "HD=64", "LSE=1"});
       check_passes(words);
@@ -161,8 +168,11 @@ TEST_CASE("sequences of different lengths have attention of their own keys, by e
   REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_ragged_wgmma", "emulator:sm_90a"},
                                                                   {"attention_ragged_mma_cp_async", "emulator:sm_80"}};
+  std::size_t first = 0;
   for (const auto& [file, device] : files) {
+    std::size_t cell = first++;
     const auto passes = [&](std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
       words.insert(words.begin(),
                    {"attention_ragged", "--device", device, "--template-file", file, "BATCH=5", "HEADS=2", "KV_HEADS=1",
                     "M=280", "N=350", "LONGEST=133", "HD=64", "LSE=1", "--in", "CU=" + queries, "--in", "CUK=" + keys});
@@ -195,8 +205,11 @@ TEST_CASE("a sink takes weight from keys, in every attention kernel, also where 
 
 TEST_CASE("attention by mma.sync has heads of every size, and values of another length than keys") {
   if (!has_compiler() || !kHasEmulator) return;
+  std::size_t first = 0;
   for (const char* file : {"attention_mma", "attention_mma_cp_async"}) {
+    std::size_t cell = first++;
     const auto passes = [&](std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
       words.insert(words.begin(), {"attention", kDevice, "emulator:sm_121a", "--template-file", file, "HEADS=2",
                                    "KV_HEADS=1", "M=70", "N=100", "LSE=1"});
       check_passes(words);
@@ -251,9 +264,11 @@ TEST_CASE("steps that a mask leaves are found from operands of any type, address
   const std::vector<std::pair<std::string, std::string>> operands = {
       {"document : s32[N]", "document=" + raw("wide.bin", wide.data(), wide.size() * 4)},
       {"document : u16[N]", "document=" + raw("narrow.bin", narrow.data(), narrow.size() * 2)}};
+  std::size_t cell = 0;
   for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
     for (const auto& [operand, file] : operands) {
       for (const char* at : {"", " + 3", " - 70"}) {
+        if (!testing::takes(cell++)) continue;
         const std::string mask = fmt::format("mask=document[q{0}] == document[k{0}]", at);
         check_passes({"attention", kDevice, device, "HEADS=2", "KV_HEADS=1", "HD=64", "M=200", "N=300", "--operand",
                       operand, "--in", file, "--hook", mask});
@@ -283,8 +298,11 @@ TEST_CASE("new tokens of sequences see their keys in pages, by every file") {
   const std::string lengths = numbers("cached_keys.npy", {170, 20, 301, 64, 211});
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
                                                                   {"attention_paged_mma_cp_async", "emulator:sm_80"}};
+  std::size_t first = 0;
   for (const auto& [file, device] : files) {
+    std::size_t cell = first++;
     const auto passes = [&](std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
       words.insert(words.begin(),
                    {"attention_paged", kDevice, device, "--template-file", file, "BATCH=5", "HEADS=4", "KV_HEADS=2",
                     "M=280", "LONGEST=133", "P=90", "LSE=1", "--in", "CU=" + queries, "--in", "LENGTHS=" + lengths});

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "command.h"
+#include "support/combinations.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -54,9 +55,13 @@ TEST_CASE("A and B have the two kinds of 8-bit floats, in either order, in every
       {"sm_90a", "gemm_wgmma"}, {"sm_90a", "gemm_wgmma_split"},    {"sm_100a", "gemm_tcgen05"},
       {"sm_121a", "gemm_mma"},  {"sm_100a", "gemm_tcgen05_split"}, {"sm_89", "gemm_mma_cp_async"},
       {"sm_90a", "gemm_mma"}};
+  std::size_t first = 0;
   for (const auto& [device, file] : files) {
-    for (const char* types : {"T=e4m3 U=e5m2", "T=e5m2 U=e4m3"})
-      check_passes(device, std::string("gemm M=70 N=80 K=208 O=f32 ") + types + " --template-file " + file);
+    std::size_t cell = first++;
+    for (const char* types : {"T=e4m3 U=e5m2", "T=e5m2 U=e4m3"}) {
+      if (testing::takes(cell++))
+        check_passes(device, std::string("gemm M=70 N=80 K=208 O=f32 ") + types + " --template-file " + file);
+    }
   }
   for (const auto& [device, file] : {std::pair{"sm_90a", "gemm_batched_wgmma"},
                                      {"sm_121a", "gemm_batched_mma"},

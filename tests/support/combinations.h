@@ -32,6 +32,12 @@ template <class T> std::vector<T> sampled(std::vector<T> values) {
   return few;
 }
 
+// Returns whether a test takes the cell of a grid: every cell where all combinations are taken, otherwise every other
+// one. With the sum of a row's and a column's number as the cell, something of each row and of each column is taken.
+inline bool takes(std::size_t cell) {
+  return cell % 2 == 0 || combinations() == Combinations::all;
+}
+
 // Returns the distance between the bytes that a test of each byte of a file changes.
 inline std::size_t byte_stride() {
   constexpr std::size_t kOdd = 7;  // so that bits which depend on the place differ
