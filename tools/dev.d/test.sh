@@ -14,9 +14,10 @@ timed() {  # NAME COMMAND...
   slow_steps+=("$((SECONDS - begin)) $1")
 }
 
-# Prints CTest's output, with the ten slowest steps before its summary.
+# Prints CTest's output, with the ten slowest steps before its summary. One test more than there are processors runs,
+# since some wait for a while.
 run_ctest() {  # OPTION...
-  ctest --test-dir build --output-on-failure --no-label-summary -j "$(nproc)" "$@" |
+  ctest --test-dir build --output-on-failure --no-label-summary -j "$(($(nproc) + 1))" "$@" |
     awk -v steps="$(printf '%s\n' "${slow_steps[@]}")" -f tools/dev.d/slowest.awk
 }
 
