@@ -272,7 +272,7 @@ def main():
             nodes = run_nodes(options, server, folder, max(1, options.nodes // options.share), options.seconds)
             counted = [after - first for after, first in zip((*server.counts(), processor_s(server)), before)]
             pin(server)
-            report(options, alone, nodes, counted, drive(server, 5))
+            report(options, alone, nodes, counted, drive(server, min(5, options.seconds)))
         finally:
             server.process.send_signal(signal.SIGTERM)
             server.process.wait()
