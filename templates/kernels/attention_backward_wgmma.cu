@@ -22,6 +22,7 @@
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)
 //!
+//! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require alignment(DQ) >= 16 && alignment(DK) >= 16 && alignment(DV) >= 16 "rows of gradients are stored 16 bytes at a time"
 //! require stride(DQ, 0) % 8 == 0 && stride(DK, 0) % 8 == 0 && stride(DV, 0) % 8 == 0 "rows of gradients are stored 16 bytes at a time"
@@ -61,9 +62,9 @@ static_assert(sizeof(Smem) <= SMEM);
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
-    const __grid_constant__ CUtensorMap DO, View<const f32, 2> L, View<const f32, 2> DELTA, View<T, 3> DQ,
-    View<T, 3> DK, View<T, 3> DV, u8* sums, u8* counters, u8* ranks, f32 scale, const Dims dims,
-    const __grid_constant__ Hooks hooks) {
+    View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, const __grid_constant__ CUtensorMap DO,
+    View<const f32, 2> L, View<const f32, 2> DELTA, View<T, 3> DQ, View<T, 3> DK, View<T, 3> DV, u8* sums, u8* counters,
+    u8* ranks, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   auto& smem = shared_memory<Smem>();
   if (threadIdx.x == 0) smem.init(dims);
   __syncthreads();

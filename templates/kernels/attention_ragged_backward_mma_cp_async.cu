@@ -43,8 +43,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged_backwa
     View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V, View<const T, 3> DO, View<const s32, 1> CU,
     View<const s32, 1> CUK, View<const f32, 2> L, View<const f32, 2> DELTA, View<T, 3> DQ, View<T, 3> DK, View<T, 3> DV,
     f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
-  auto& smem = shared_memory<Smem>();
-  const Tensors tensors = {Q, K, V, DO, L, DELTA, DQ, DK, DV};
+  auto& smem = shared_memory<Smem<T>>();
+  const Tensors<T> tensors = {Q, K, V, {}, DO, L, DELTA, DQ, DK, DV};
   const SequencePlaces<TILE> keys(CUK, dims.BATCH, dims.N), queries(CU, dims.BATCH, dims.M);
   const int keyed = keys.count() * dims.KV_HEADS * PARTS, index = blockIdx.x;
   if (index < keyed) {

@@ -134,6 +134,23 @@ TEST_CASE("attention has gradients of every size of head, of keys and of values"
   }
 }
 
+TEST_CASE("attention of numbers of 8 bits has gradients on every architecture, with scales and without") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](const char* device, const Words& words, const Words& hooks = {}) {
+    Words all = {"attention_backward", "--device", device, "HEADS=4", "KV_HEADS=2", "T=e4m3"};
+    all.insert(all.end(), words.begin(), words.end());
+    check_passes(all, hooks);
+  };
+  passes("emulator:sm_80", {"M=37", "N=133", "HD=64", "R=f16"});
+  passes("emulator:sm_90a", {"M=37", "N=70", "HD=128", "SCALED=1", "CAUSAL=1"});
+  passes("emulator:sm_100a", {"M=20", "N=33", "HD=256", "VD=128", "SCALED=1"});
+  passes("emulator:sm_121a", {"M=37", "N=33", "HD=96", "VD=32", "SCALED=1", "R=f16"},
+         {"--hook", "score=20 * tanh(s / 20)", "--hook", "mask=abs(q - k) < 20"});
+  const CommandResult other = run_checked({"attention_backward", "--device", "emulator:sm_80", "HEADS=1", "KV_HEADS=1"},
+                                          {"M=1", "N=1", "T=bf16", "SCALED=1"});
+  CHECK(other.err.find("only numbers of 8 bits have scales") != std::string::npos);
+}
+
 TEST_CASE("attention has gradients, also of queries that see no keys, of none, and of heads that share keys") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {

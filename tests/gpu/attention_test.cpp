@@ -45,7 +45,8 @@ void check_backward(Engine& engine, const Shape& shape, Numbers params, DType ty
   const Request request{
       .kernel = "attention_backward",
       .dims = {{"HEADS", shape.heads}, {"KV_HEADS", shape.kv_heads}, {"M", shape.queries}, {"N", shape.keys}},
-      .types = {{"T", type}},
+      .types = type == DType::e4m3 ? std::map<std::string, DType>{{"T", type}, {"R", DType::bf16}}
+                                   : std::map<std::string, DType>{{"T", type}},
       .params = params,
       .scalars = {{"scale", 0.05}}};
   const std::size_t rows = static_cast<std::size_t>(shape.heads * shape.queries);
@@ -249,6 +250,8 @@ TEST_CASE("attention's gradients agree with their reference") {
       }
     }
     check_backward(engine, shape, {{"HD", 192}, {"VD", 128}, {"CAUSAL", 1}});
+    for (const std::int64_t size : {64, 96, 128, 256})
+      check_backward(engine, shape, {{"HD", size}, {"CAUSAL", 1}, {"SCALED", 1}}, DType::e4m3);
   }
 }
 

@@ -1,16 +1,21 @@
 #pragma once
-// The float64 reference of all attention_backward files. T, CAUSAL, HD, HV and Dims are the template's.
+// The float64 reference of all attention_backward files. T, R, CAUSAL, SCALED, HD, HV and Dims are the template's.
 //
 // What the files of the kernel attention_backward share of their manifests, which `use` this:
-//! type    T       = bf16  in {bf16, f16}
+//! type    T       = bf16  in {bf16, f16, e4m3}     "elements of queries, keys and values"
+//! type    R       = T     in {bf16, f16}           "elements of gradients"
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //!
 //! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   SCALED  = 0     in {0, 1}                "1: queries, keys and values are SQ, SK and SV of their head times what is stored, and gradients are those of the products"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
 //!
 //! let     HV      = VD == 0 ? HD : VD
+//! let     SINKS   = 0                              "their weight is in L"
 //!
+//! require sizeof(T) == 1 || dtype(R) == dtype(T)   "gradients are of the type of the queries, unless that is e4m3"
+//! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"
 //! require VD != HD                                 "0 stands for as many elements as HD"
 //! require HV <= HD                                 "values have at most as many elements as keys"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
@@ -20,12 +25,15 @@
 //! tensor  Q  : T[HEADS, M, HD]
 //! tensor  K  : T[KV_HEADS, N, HD]
 //! tensor  V  : T[KV_HEADS, N, HV]
-//! tensor  DO : T[HEADS, M, HV]
+//! tensor  SQ : f32[HEADS]  when SCALED == 1
+//! tensor  SK : f32[KV_HEADS]  when SCALED == 1
+//! tensor  SV : f32[KV_HEADS]  when SCALED == 1
+//! tensor  DO : R[HEADS, M, HV]
 //! tensor  L  : f32[HEADS, M]                       "the logarithms of sums that attention gives"
 //! tensor  DELTA : f32[HEADS, M]                    "what attention_delta gives"
-//! tensor  DQ : T[HEADS, M, HD]     out
-//! tensor  DK : T[KV_HEADS, N, HD]  out
-//! tensor  DV : T[KV_HEADS, N, HV]  out
+//! tensor  DQ : R[HEADS, M, HD]     out
+//! tensor  DK : R[KV_HEADS, N, HD]  out
+//! tensor  DV : R[KV_HEADS, N, HV]  out
 //! scalar  scale : f32 = 0.125
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "as attention's"
 //! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
@@ -35,11 +43,14 @@
 #ifdef TMA_JIT_REFERENCE
 
 extern "C" __global__ void attention_backward_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
-                                                        View<const T, 3> DO, View<const f32, 2> L,
-                                                        View<const f32, 2> DELTA, View<f64, 3> DQ, View<f64, 3> DK,
-                                                        View<f64, 3> DV, f32 scale, const Dims dims,
+                                                        View<const f32, 1> SQ, View<const f32, 1> SK,
+                                                        View<const f32, 1> SV, View<const R, 3> DO,
+                                                        View<const f32, 2> L, View<const f32, 2> DELTA, View<f64, 3> DQ,
+                                                        View<f64, 3> DK, View<f64, 3> DV, f32 scale, const Dims dims,
                                                         const __grid_constant__ Hooks hooks) {
-  GradientReference{Q, K, V, DO, L, DELTA, DQ, DK, DV, scale, hooks, dims.HEADS, dims.KV_HEADS, dims.M, dims.N, 0}
+  const HeadNumbers numbers = {SQ, SK, SV, {}, 1};
+  GradientReference<R>{Q,      K,      V, DO, L, DELTA, DQ, DK, DV, numbers, scale, hooks, dims.HEADS, dims.KV_HEADS,
+                       dims.M, dims.N, 0}
       .make();
 }
 

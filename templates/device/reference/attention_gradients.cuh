@@ -1,9 +1,11 @@
 #pragma once
 // What the references of attention's backward pass share: the gradients of one sequence's heads, with a derivative of
-// the score that is independent of the one that the request gives. T, CAUSAL, HD, HV and Hooks are the template's.
+// the score that is independent of the one that the request gives. T, CAUSAL, SCALED, HD, HV and Hooks are the
+// template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/tile/dual.cuh"
+#include "device/tile/head_numbers.cuh"
 
 #ifdef TMA_JIT_REFERENCE
 
@@ -49,10 +51,12 @@ template <class Weighed, class Add> __device__ inline void each_weighed(s64 coun
 }
 
 // A sequence: tensors are [head, row, element], L and DELTA [head, row].
-struct GradientReference {
-  View<const T, 3> Q, K, V, DO;
+template <class R> struct GradientReference {
+  View<const T, 3> Q, K, V;
+  View<const R, 3> DO;
   View<const f32, 2> L, DELTA;
   View<f64, 3> DQ, DK, DV;
+  HeadNumbers numbers;
   f32 scale;
   const Hooks& hooks;
   s64 heads, kv_heads, queries, keys;
@@ -66,7 +70,8 @@ struct GradientReference {
   }
 
  private:
-  __device__ static f64 dot(const View<const T, 3>& a, s64 a_head, s64 i, const View<const T, 3>& b, s64 b_head, s64 j,
+  template <class A>
+  __device__ static f64 dot(const View<const A, 3>& a, s64 a_head, s64 i, const View<const T, 3>& b, s64 b_head, s64 j,
                             int size) {
     f64 sum = 0;
     for (int d = 0; d < size; ++d) sum += to_f64(element(a, a_head, i, d)) * to_f64(element(b, b_head, j, d));
@@ -77,19 +82,20 @@ struct GradientReference {
     const f64 log_sum = L.data[head * L.stride[0] + i * L.stride[1]];
     const bool sees = (!CAUSAL || j <= q) && hooks.mask(q, j, of_hooks) != 0;
     if (!sees || log_sum == -infinity()) return {0, 0};
-    const f64 s = scale * dot(Q, head, i, K, kv_head, j, HD), weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
+    const f64 s = numbers.product_scale(scale, head, kv_head) * dot(Q, head, i, K, kv_head, j, HD);
+    const f64 weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
     const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    return {weight, weight * (dot(DO, head, i, V, kv_head, j, HV) - delta) * score_slope(hooks, s, q, j, of_hooks)};
+    const f64 of_weight = numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV) - delta;
+    return {weight, weight * of_weight * score_slope(hooks, s, q, j, of_hooks)};
   }
   __device__ void make_query(s64 head, s64 i) const {
     const int d = threadIdx.x;
+    const s64 kv_head = head / (heads / kv_heads);
     f64 dq = 0;
     each_weighed(
         keys, [&](s64 j) { return weighed(head, i, j); },
-        [&](const WeightAndGradient& x, s64 j) {
-          dq += x.gradient * to_f64(element(K, head / (heads / kv_heads), j, d));
-        });
-    if (d < HD) element(DQ, head, i, d) = scale * dq;
+        [&](const WeightAndGradient& x, s64 j) { dq += x.gradient * to_f64(element(K, kv_head, j, d)); });
+    if (d < HD) element(DQ, head, i, d) = scale * numbers.key_scale(kv_head) * dq;
   }
   __device__ void make_key(s64 kv_head, s64 j) const {
     const s64 sharing = heads / kv_heads;
@@ -99,7 +105,7 @@ struct GradientReference {
       each_weighed(
           queries, [&](s64 i) { return weighed(head, i, j); },
           [&](const WeightAndGradient& x, s64 i) {
-            dk += x.gradient * to_f64(element(Q, head, i, d));
+            dk += numbers.query_scale(head) * x.gradient * to_f64(element(Q, head, i, d));
             if (d < HV) dv += x.weight * to_f64(element(DO, head, i, d));
           });
     if (d < HD) element(DK, kv_head, j, d) = scale * dk;

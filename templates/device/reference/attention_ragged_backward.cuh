@@ -11,6 +11,8 @@
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
 //!
 //! let     HV      = VD == 0 ? HD : VD
+//! let     SCALED  = 0                              "numbers of 16 bits have no scales"
+//! let     SINKS   = 0                              "their weight is in L"
 //!
 //! require VD != HD                                 "0 stands for as many elements as HD"
 //! require HV <= HD                                 "values have at most as many elements as keys"
@@ -53,22 +55,23 @@ extern "C" __global__ void attention_ragged_backward_reference(
     View<f64, 3> DV, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   for (s64 b = 0; b < dims.BATCH; ++b) {
     const SequenceRows q(CU, b, dims.M, dims.M), k(CUK, b, dims.N, dims.N);
-    GradientReference{sequence_of(Q, q.first),
-                      sequence_of(K, k.first),
-                      sequence_of(V, k.first),
-                      sequence_of(DO, q.first),
-                      sequence_of(L, q.first),
-                      sequence_of(DELTA, q.first),
-                      sequence_of(DQ, q.first),
-                      sequence_of(DK, k.first),
-                      sequence_of(DV, k.first),
-                      scale,
-                      hooks,
-                      dims.HEADS,
-                      dims.KV_HEADS,
-                      q.count,
-                      k.count,
-                      b * dims.HEADS}
+    GradientReference<T>{sequence_of(Q, q.first),
+                         sequence_of(K, k.first),
+                         sequence_of(V, k.first),
+                         sequence_of(DO, q.first),
+                         sequence_of(L, q.first),
+                         sequence_of(DELTA, q.first),
+                         sequence_of(DQ, q.first),
+                         sequence_of(DK, k.first),
+                         sequence_of(DV, k.first),
+                         {},
+                         scale,
+                         hooks,
+                         dims.HEADS,
+                         dims.KV_HEADS,
+                         q.count,
+                         k.count,
+                         b * dims.HEADS}
         .make();
   }
 }

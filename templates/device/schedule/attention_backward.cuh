@@ -38,6 +38,8 @@ template <int Tile, int Step> struct AttentionKeyTile {
     other.first = row * Tile;
     return other;
   }
+  // Returns the head of the keys in the tensors.
+  __device__ int key_head() const { return kv_head; }
   // Returns the head of a tensor's rows as hooks count it.
   __device__ int hook_head(int head) const { return head; }
   // Returns the number of a step of a head's queries among those of all heads.
@@ -63,6 +65,7 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
   static constexpr int kStep = Step;
 
   __device__ explicit AttentionQueryTile(const AttentionTile<Tile, Step>& tile) : AttentionTile<Tile, Step>(tile) {}
+  __device__ int key_head() const { return this->kv_head; }
 
   template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of) const {
     return {of.data + this->head * of.stride[0], {of.stride[1], of.stride[2]}};

@@ -80,6 +80,7 @@ template <int Tile, int Step> struct RaggedKeyTile {
     other.first = row * Tile;
     return other;
   }
+  __device__ int key_head() const { return own_kv_head; }
   __device__ int hook_head(int head) const { return heads_before + head; }
   __device__ int number(int head, int step) const { return numbers + head * end + step; }
 
@@ -172,6 +173,7 @@ template <int Tile, int Step> struct RaggedQueryTile {
   }
   __device__ bool exists() const { return first >= 0 && first < queries; }
   __device__ int rows() const { return min(Tile, queries - first); }
+  __device__ int key_head() const { return own_kv_head; }
   __device__ int head_of(int) const { return head; }
   __device__ int position(int row) const { return first + row + shift; }
   __device__ int last(int row) const { return CAUSAL ? min(keys, first + row + shift + 1) - 1 : keys - 1; }

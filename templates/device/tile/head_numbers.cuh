@@ -15,6 +15,8 @@ struct HeadNumbers {
     }
     return scale;
   }
+  __device__ f32 query_scale(s64 head) const { return SCALED == 1 ? SQ.data[head * SQ.stride[0]] : 1; }
+  __device__ f32 key_scale(s64 kv_head) const { return SCALED == 1 ? SK.data[kv_head * SK.stride[0]] : 1; }
   __device__ f32 value_scale(s64 kv_head) const { return SCALED == 1 ? SV.data[kv_head * SV.stride[0]] : 1; }
   // Returns the score of a head's sink, minus infinity where there are none.
   __device__ f32 sink(int head) const { return SINKS == 1 ? SINK.data[head % sinks * SINK.stride[0]] : -infinity(); }
