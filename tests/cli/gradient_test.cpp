@@ -1,6 +1,7 @@
 // The gradients of attention: of its masks and scores, of every size of head, and at every edge; and the derivatives of
 // the functions that a score may call.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <fstream>
@@ -134,6 +135,32 @@ TEST_CASE("attention has gradients of every size of head, of keys and of values"
   }
 }
 
+TEST_CASE("attention has gradients by tcgen05, of every size of head and at every edge, in both orders of their sums") {
+  if (!has_compiler() || !kHasEmulator) return;
+  int index = 0;
+  const auto passes = [&](const Words& words, const Words& hooks = {}) {
+    Words all = {"attention_backward",
+                 "--template-file",
+                 "attention_backward_tcgen05",
+                 "--device",
+                 "emulator:sm_100a:processors=3",
+                 "HEADS=2",
+                 "KV_HEADS=1",
+                 fmt::format("ATOMIC={}", index++ % 2)};
+    all.insert(all.end(), words.begin(), words.end());
+    check_passes(all, hooks);
+  };
+  passes({"M=37", "N=133", "HD=96", "CAUSAL=1", "T=f16"});
+  passes({"M=70", "N=30", "HD=128", "VD=64"});
+  passes({"M=150", "N=30", "HD=32", "CAUSAL=1"});
+  passes({"M=30", "N=0"});
+  passes({"M=140", "N=300", "CAUSAL=1"});
+  passes({"M=20", "N=140", "HD=128"});
+  passes({"M=40", "N=200"}, {"--hook", "mask=0"});
+  passes({"M=70", "N=400"}, {"--hook", "mask=k / 130 == 2"});
+  passes({"M=150", "N=70", "HD=128"}, {"--hook", "mask=k <= q && q - k < 40", "--hook", "score=20 * tanh(s / 20)"});
+}
+
 TEST_CASE("attention of numbers of 8 bits has gradients on every architecture, with scales and without") {
   if (!has_compiler() || !kHasEmulator) return;
   const auto passes = [](const char* device, const Words& words, const Words& hooks = {}) {
@@ -193,8 +220,10 @@ TEST_CASE("sequences of different lengths have gradients of their own, by every 
   REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
   const std::vector<std::pair<const char*, const char*>> files = {
       {"attention_ragged_backward_mma_cp_async", "emulator:sm_80"},
+      {"attention_ragged_backward_tcgen05", "emulator:sm_100a:processors=2,policy=lazy"},
       {"attention_ragged_backward_wgmma", "emulator:sm_90a:processors=3"}};
   for (const auto& [file, device] : files) {
+    const bool one_order = file == files[0].first, few = file == files[1].first;
     for (const char* order : {"ATOMIC=0", "ATOMIC=1"}) {
       const Words words = {"attention_ragged_backward", "--template-file", file, "--device", device, order};
       const auto passes = [&](Words more) {
@@ -202,12 +231,17 @@ TEST_CASE("sequences of different lengths have gradients of their own, by every 
                                  "CUK=" + keys});
         check_passes(words, more);
       };
-      passes({"HD=64", "CAUSAL=1"});
-      passes({"HD=128", "T=f16"});
-      passes({"HD=192", "VD=128", "CAUSAL=1"});
-      passes({"HD=96", "VD=32", "--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+      if (few) {  // of the second problem some tiles have no steps
+        passes(order == std::string("ATOMIC=0") ? Words{"HD=128", "CAUSAL=1"}
+                                                : Words{"HD=64", "--hook", "mask=k / 130 == 1 && abs(q - k) < 140"});
+      } else {
+        passes({"HD=64", "CAUSAL=1"});
+        passes({"HD=128", "T=f16"});
+        passes({"HD=192", "VD=128", "CAUSAL=1"});
+        passes({"HD=96", "VD=32", "--hook", "mask=abs(q - k) < 40", "--hook", "score=s - 0.1f * head"});
+      }
       check_passes(words, {"BATCH=0", "HEADS=2", "KV_HEADS=1", "M=10", "N=10"});
-      if (file == files[0].first) break;
+      if (one_order) break;
     }
   }
 }

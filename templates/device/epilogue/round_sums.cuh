@@ -17,7 +17,7 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
   __syncwarp();
   // Items are 32 columns of a share of a step, of the registers of one of its consumer's threads.
-  constexpr int kItems = SHARES * kSums / 16, kStep = Columns == 64 ? 128 : 64;
+  constexpr int kItems = SHARES * kSums / 16, kAcross = Columns / 64, kStep = SHARES / kAcross * 64;
   const int end = (piece.end - piece.begin) * kItems;
   const auto pack_of = [&](int item) {
     return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + s64{item / 128} * 512 + item % 128;
@@ -27,8 +27,8 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   for (int item = thread; item < end; item += kThreads) {
     reader.advance(pack_of(item + kThreads), item + kThreads < end);
     const int of_all = piece.begin + item / kItems - piece.base, share = item / 256 % SHARES, half = item / 128 % 2;
-    const int row = of_all % piece.steps * kStep + (Columns == 64 ? share * 64 : 0) + item % 128 / 32 * 16;
-    const int column = (Columns == 64 ? 0 : share * 64) + half * 32;
+    const int row = of_all % piece.steps * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
+    const int column = share % kAcross * 64 + half * 32;
     const auto pair = [&](int block, int i) {
       const float2 x = reader.pair(block, i);
       return make_float2(x.x * scale, x.y * scale);

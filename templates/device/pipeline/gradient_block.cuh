@@ -3,6 +3,7 @@
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
 // heads whose tiles are complete. T, HD, WIDE, TILE, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
 // template's.
+#include "device/pipeline/item_reader.cuh"
 #include "device/pipeline/staged_share.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/acquire.cuh"
@@ -82,30 +83,6 @@ template <class Items> struct BackwardSmem {
     between.init();
     fence_barrier_init();
   }
-};
-
-// The items that the producer draws, as a warp reads them, one after the other.
-//   for (ItemReader items(smem); items.more(); items.next()) { ... items->tile ... }
-template <class Smem> class ItemReader {
- public:
-  __device__ explicit ItemReader(Smem& smem) : smem_(smem) { wait(); }
-
-  __device__ bool more() const { return !has(kEnd); }
-  __device__ bool has(ItemFlag flag) const { return uniform(smem_.drawn[count_ % 2].flags) & flag; }
-  __device__ u32 index() const { return count_; }
-  __device__ const auto* operator->() const { return &smem_.drawn[count_ % 2]; }
-  __device__ void next() {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.items.empty[count_ % 2].arrive();
-    ++count_;
-    wait();
-  }
-
- private:
-  __device__ void wait() { smem_.items.full[count_ % 2].wait(count_ / 2 % 2); }
-
-  Smem& smem_;
-  u32 count_ = 0;  // of the items before the current one
 };
 
 // Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.

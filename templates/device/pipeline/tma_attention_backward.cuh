@@ -117,11 +117,8 @@ template <bool Ranked, class Smem> class GradientProducer {
     if (is_first()) {
       Barrier& full = smem_.own.full[0];
       full.expect(sizeof(smem_.keys) + sizeof(smem_.values));
-#pragma unroll
-      for (int i = 0; i < Work::kRows / 64; ++i) {
-        tma::load(smem_.keys[i], from_.K, full, work.key_at(work.first + i * 64).at);
-        tma::load(smem_.values[i], from_.V, full, work.key_at(work.first + i * 64).at);
-      }
+      load_keys(smem_.keys, from_.K, full, work);
+      load_keys(smem_.values, from_.V, full, work);
     }
     __syncwarp();
   }
@@ -170,18 +167,29 @@ template <bool Ranked, class Smem> class GradientProducer {
     __syncwarp();
     if (is_first()) full.arrive();
   }
-  // By boxes of 64 rows.
-  template <class Tile, class Work>
-  __device__ static void load_rows(Tile& tile, const CUtensorMap& map, Barrier& full, const Work& work, int head,
-                                   int first) {
+  // By boxes of 64 rows; place_of(row) is where a row of the tile is in the tensor.
+  template <class Tile, class PlaceOf>
+  __device__ static void load_boxes(Tile& tile, const CUtensorMap& map, Barrier& full, const PlaceOf& place_of) {
 #pragma unroll
     for (int p = 0; p < tile.kPanels; ++p)
 #pragma unroll
       for (int r = 0; r < tile.kRows; r += 64) {
-        auto place = work.query_at(head, first + r);
+        auto place = place_of(r);
         place.at[0] = p * tile.kPanel;
         tma::load(&tile.panel[p][r], map, full, place.at);
       }
+  }
+  template <class Tile, class Work>
+  __device__ static void load_rows(Tile& tile, const CUtensorMap& map, Barrier& full, const Work& work, int head,
+                                   int first) {
+    load_boxes(tile, map, full, [&](int row) { return work.query_at(head, first + row); });
+  }
+  // Consecutive tiles of an item's keys, or of its values.
+  template <class Tile, int Tiles, class Work>
+  __device__ static void load_keys(Tile (&tiles)[Tiles], const CUtensorMap& map, Barrier& full, const Work& work) {
+#pragma unroll
+    for (int i = 0; i < Tiles; ++i)
+      load_boxes(tiles[i], map, full, [&](int row) { return work.key_at(work.first + i * Tile::kRows + row); });
   }
 
   Smem& smem_;

@@ -24,9 +24,9 @@ struct QuerySums {
   __device__ u32* rounded(int kv_head) const { return counters + 2 + 2 * s64{kv_head}; }
 };
 
-// Adds a consumer's registers to a share of a step's sums. Called by a warpgroup.
-template <class Tile> __device__ inline void add_share(f32* share, const Tile& x) {
-  f32* const to = share + threadIdx.x % 128 * 4;
+// Adds a warpgroup's registers to a share of a step's sums; `thread` is the caller's index in the warpgroup.
+template <class Tile> __device__ inline void add_share(f32* share, const Tile& x, int thread = threadIdx.x % 128) {
+  f32* const to = share + thread * 4;
 #pragma unroll
   for (int i = 0; i < kSums / 512; ++i)
     global::add_4(to + i * 512, x.x[4 * i], x.x[4 * i + 1], x.x[4 * i + 2], x.x[4 * i + 3]);

@@ -41,43 +41,56 @@ __device__ inline void multiply(u32 d, const SharedTile<T, M, K, Swizzle>& a, co
   }
 }
 
-// Returns the descriptor of 32 bytes along K of an operand, from k on.
+// Returns the descriptor of 32 bytes along K of an operand, from k on. Transposed tiles have a row for each element of
+// K.
 template <bool Transposed, class Tile> __device__ inline u64 along_k(const Tile& tile, int k) {
   if constexpr (Transposed)
     return tile.mn_major(k) | kVersion;
   else
-    return (tile.k_major() | kVersion) + k * sizeof(typename Tile::Element) / 16;
+    return (tile.k_major(0, k / Tile::kPanel) | kVersion) + k % Tile::kPanel * sizeof(typename Tile::Element) / 16;
+}
+
+// d (+)= a * b^T for tiles whose rows lie along K or, transposed, along M or N.
+template <int Blocks, bool TransposedA, bool TransposedB, class A, class B>
+__device__ inline void multiply_majors(u32 d, const A& a, const B& b, bool accumulate) {
+  using T = typename A::Element;
+  using Kind = KindOf<T>;
+  constexpr int kRows = TransposedA ? A::kColumns : A::kRows, kDepth = TransposedA ? A::kRows : A::kColumns;
+  constexpr int kColumns = TransposedB ? B::kColumns : B::kRows;
+  static_assert(kDepth == (TransposedB ? B::kRows : B::kColumns));
+  const Instruction what =
+      Instruction(kRows * Blocks, kColumns * Blocks, Kind::number, KindOf<typename B::Element>::number)
+          .accumulators(Kind::sum)
+          .mn_major(TransposedA, TransposedB);
+#pragma unroll
+  for (int k = 0; k < kDepth; k += 32 / int{sizeof(T)})
+    mma<typename Kind::type, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what,
+                                     accumulate || k > 0);
 }
 
 // The same for operands in either major order.
 template <int Blocks, bool TransposedA, bool TransposedB, class T, class U, int M, int N, int K>
 __device__ inline void multiply(u32 d, const OperandTile<TransposedA, T, M, K>& a,
                                 const OperandTile<TransposedB, U, N, K>& b, bool accumulate) {
-  if constexpr (!TransposedA && !TransposedB) {
+  if constexpr (!TransposedA && !TransposedB)
     multiply<Blocks>(d, static_cast<const typename OperandTile<false, T, M, K>::Shared&>(a),
                      static_cast<const typename OperandTile<false, U, N, K>::Shared&>(b), accumulate);
-  } else {
-    using Kind = KindOf<T>;
-    const Instruction what = Instruction(M * Blocks, N * Blocks, Kind::number, KindOf<U>::number)
-                                 .accumulators(Kind::sum)
-                                 .mn_major(TransposedA, TransposedB);
-#pragma unroll
-    for (int k = 0; k < K; k += 32 / int{sizeof(T)})
-      mma<typename Kind::type, Blocks>(d, along_k<TransposedA>(a, k), along_k<TransposedB>(b, k), what,
-                                       accumulate || k > 0);
-  }
+  else
+    multiply_majors<Blocks, TransposedA, TransposedB>(d, a, b, accumulate);
 }
 
 // d (+)= a * b in f32, where `a` is in tensor memory, 128 rows a block of pairs of 16-bit elements, and `b` has a row
 // for each column of `a` and a column for each column of the product, of which each block has its share. Overwrites d
-// unless `accumulate`.
-template <int Blocks, class T, int K, int N, int Swizzle>
+// unless `accumulate`. Each Part columns of `a` begin Part columns of tensor memory after those before.
+template <int Blocks, int Part = 0, class T, int K, int N, int Swizzle>
 __device__ inline void multiply_rows(u32 d, u32 a, const SharedTile<T, K, N, Swizzle>& b, bool accumulate) {
   const Instruction what =
       Instruction(128 * Blocks, N * Blocks, KindOf<T>::number, KindOf<T>::number).accumulators(1).mn_major(false, true);
 #pragma unroll
-  for (int k = 0; k < K; k += 16)
-    mma_ts<F16, Blocks>(d, a + k / 2, b.mn_major(k) | kVersion, what, accumulate || k > 0);
+  for (int k = 0; k < K; k += 16) {
+    const int column = Part == 0 ? k / 2 : k / Part * Part + k % Part / 2;
+    mma_ts<F16, Blocks>(d, a + column, b.mn_major(k) | kVersion, what, accumulate || k > 0);
+  }
 }
 
 // Arrives once at the barrier of each of Blocks blocks when everything that this thread has issued before is complete.
@@ -99,6 +112,16 @@ template <int Columns, class X> __device__ inline void load(RegisterTile<layout:
   tensor_memory::wait_ld();
 #pragma unroll
   for (int i = 0; i < Columns; ++i) to.x[i] = reinterpret_cast<const X&>(bits[i / kPart][i % kPart]);
+}
+// Loads 16 lanes, starting at `from`, as accumulators of mma.sync.
+template <int Columns> __device__ inline void load(RegisterTile<layout::Mma<16, Columns>>& to, u32 from) {
+  constexpr int kPart = Columns < 64 ? Columns : 64;  // 32 registers
+  u32 bits[Columns / kPart][kPart / 2];
+#pragma unroll
+  for (int i = 0; i < Columns / kPart; ++i) tensor_memory::ld<tensor_memory::Shape16x256b>(bits[i], from + i * kPart);
+  tensor_memory::wait_ld();
+#pragma unroll
+  for (int i = 0; i < Columns / 2; ++i) to.x[i] = __uint_as_float(bits[i / (kPart / 2)][i % (kPart / 2)]);
 }
 // Starts storing registers into 32 lanes, each element as it is. Its end is tensor_memory::wait_st.
 template <int Columns> __device__ inline void store(u32 to, const RegisterTile<layout::Lane<Columns>>& from) {
