@@ -129,6 +129,7 @@ TEST_CASE("attention has gradients of every size of head, of keys and of values"
     for (const char* size : {"HD=192", "HD=256"})
       check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=20", "N=70", size, "CAUSAL=1"});
     check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=70", "N=135", "HD=192", "VD=128"});
+    check_gradients(file, {"HEADS=2", "KV_HEADS=1", "M=170", "N=230", "HD=192", "VD=64", "CAUSAL=1"});
     check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=40", "N=30", "HD=256", "VD=64", "T=f16"});
     check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=128", "VD=64"});
     check_gradients(file, {"HEADS=1", "KV_HEADS=1", "M=70", "N=30", "HD=96", "VD=32"});
@@ -207,6 +208,8 @@ TEST_CASE("attention's gradients are those of masks and scores, whose derivative
     passes("M=0", "N=70", {"HD=192"});
     passes("M=70", "N=150", {"HD=256", "--hook", "mask=k <= q && q - k < 40", "--hook", "score=20 * tanh(s / 20)"});
     passes("M=40", "N=140", {"HD=192", "--hook", "mask=k < 64"});
+    passes("M=70", "N=140", {"HD=192", "VD=128", "--hook", "mask=k <= q && q - k < 40"});
+    passes("M=70", "N=140", {"HD=192", "VD=128", "CAUSAL=1", "--hook", "score=20 * tanh(s / 20)"});
   }
 }
 

@@ -12,28 +12,29 @@
 // for, whole warps, of which this is number `thread`; uses a named barrier.
 template <int Columns, bool Ordered, class Reader, class RowsOf>
 __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece, f32 scale, int columns,
-                                  const RowsOf& rows_of, Reader reader, int thread, int barrier) {
+                                  const RowsOf& rows_of, Reader reader, u32 thread, int barrier) {
   constexpr int kThreads = Reader::kThreads;
   if (thread % 32 == 0) global::await(sums.added(piece.kv_head), 2 * piece.tiles);
   __syncwarp();
   // Items are 32 columns of a share of a step, of the registers of one of its consumer's threads.
   constexpr int kItems = SHARES * kSums / 16, kAcross = Columns / 64, kStep = SHARES / kAcross * 64;
-  const int end = (piece.end - piece.begin) * kItems;
-  const auto pack_of = [&](int item) {
-    return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + s64{item / 128} * 512 + item % 128;
+  const u32 end = u32(piece.end - piece.begin) * kItems;
+  const auto pack_of = [&](u32 item) {
+    return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + u64{item / 128} * 512 + item % 128;
   };
   reader.advance(pack_of(thread), thread < end);
 #pragma unroll 1
-  for (int item = thread; item < end; item += kThreads) {
+  for (u32 item = thread; item < end; item += kThreads) {
     reader.advance(pack_of(item + kThreads), item + kThreads < end);
-    const int of_all = piece.begin + item / kItems - piece.base, share = item / 256 % SHARES, half = item / 128 % 2;
-    const int row = of_all % piece.steps * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
+    const u32 of_all = piece.begin + item / kItems - piece.base, head = of_all / u32(piece.steps);
+    const int share = item / 256 % SHARES, half = item / 128 % 2;
+    const int row = (of_all - head * piece.steps) * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
     const int column = share % kAcross * 64 + half * 32;
     const auto pair = [&](int block, int i) {
       const float2 x = reader.pair(block, i);
       return make_float2(x.x * scale, x.y * scale);
     };
-    auto to = rows_of(of_all / piece.steps);
+    auto to = rows_of(head);
     to.data += s64{row} * to.stride[0] + column;
     store_32_columns(to, pair, piece.queries - row, columns - column);
 #pragma unroll

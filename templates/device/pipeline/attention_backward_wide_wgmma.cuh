@@ -189,9 +189,4 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
   RegisterTile<layout::Mma<16, kPart>> dq_;
 };
 
-// The consumers' class of a head's elements.
-template <bool Wide> struct GradientsOf { template <class Smem, int> using Type = KeyGradients<Smem>; };
-template <> struct GradientsOf<true> { template <class Smem, int Index> using Type = WideKeyGradients<Smem, Index>; };
-template <class Smem, int Index> using GradientsBy = typename GradientsOf<WIDE>::template Type<Smem, Index>;
-
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 // What the blocks of attention's backward pass by wgmma share: a producer warp, two consumer warpgroups, and between
 // them warps that tell when tiles have been added to the sums of the gradients of queries, and that round those of
-// heads whose tiles are complete. T, HD, WIDE, TILE, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
+// heads whose tiles are complete. T, HD, WIDE, TILE, BOX, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
 // template's.
 #include "device/pipeline/item_reader.cuh"
 #include "device/pipeline/staged_share.cuh"
@@ -28,15 +28,19 @@ constexpr int kAdderThreads = kTurns ? 4 : 2;
 // Of the three warps beside the producer, those with these threads; the others round pieces of sums.
 constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
-// What is between the consumers and these warps. Wide heads leave no room for sums that are being rounded.
-template <bool Staged, bool Wide> struct SumsBetween {
+// Tiles of 96 keys leave the consumers the registers that they need, and the other warps the rest.
+constexpr int kConsumerRegisters = TILE == 96 ? 232 : 224, kOtherRegisters = TILE == 96 ? 40 : 56;
+
+// What is between the consumers and these warps. Sums that are being rounded are there, too, if they have Room.
+constexpr bool kRoom = !kStaged && (!WIDE || TILE == 96);
+template <bool Staged, bool Room> struct SumsBetween {
   StagedShare staged[2];  // of each consumer
 
   __device__ void init() {
     for (auto& of : staged) of.init();
   }
 };
-template <> struct SumsBetween<false, true> {
+template <> struct SumsBetween<false, false> {
   Barrier turn[2][2];   // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
   Barrier given[2][2];  // likewise: it has added that, or where any order will do, all that a tile gives
   Barrier told[2][2];   // likewise: other blocks know of it
@@ -47,17 +51,17 @@ template <> struct SumsBetween<false, true> {
     for (auto& of : told) of[0].init(1), of[1].init(1);
   }
 };
-template <> struct SumsBetween<false, false> : SumsBetween<false, true> { SharedSums<kRounders> rounded; };
+template <> struct SumsBetween<false, true> : SumsBetween<false, false> { SharedSums<kRounders> rounded; };
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
 
-  SharedTile<T, 64, SIZE> keys[TILE / 64];  // of each consumer, or of both
-  SharedTile<T, 64, VALUE_SIZE> values[TILE / 64];
+  SharedTile<T, BOX, SIZE> keys[TILE / BOX];  // of each consumer, or of both
+  SharedTile<T, BOX, VALUE_SIZE> values[TILE / BOX];
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
-  SharedTile<T, 64, STEP> gradients[WIDE ? 2 : 3][2];  // of the scores of steps: of each consumer, or after weights
-  SumsBetween<kStaged, WIDE> between;
+  SharedTile<T, BOX, STEP> gradients[WIDE ? 2 : 3][2];  // of the scores of steps: of each consumer, or after weights
+  SumsBetween<kStaged, kRoom> between;
   alignas(8) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
@@ -159,10 +163,11 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
-    if constexpr (kStaged || WIDE)
-      round(items->piece, RegisterSumsReader<kRounders>(), thread, 4);
+    const int anew = kRounders == 32 ? lane_anew() : thread / 32 * 32 + lane_anew();
+    if constexpr (kRoom)
+      round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, anew), anew, 4);
     else
-      round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, thread), thread, 4);
+      round(items->piece, RegisterSumsReader<kRounders>(), anew, 4);
   }
 }
 
@@ -193,7 +198,7 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
                                       const Hooks& hooks) {
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
   if (thread >= 0) {
-    give_registers<56>();
+    give_registers<kOtherRegisters>();
     if (warp == 0) {
       GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
     } else if (warp <= kAdders) {
@@ -203,7 +208,7 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
     }
     __syncwarp();
   } else {
-    take_registers<224>();
+    take_registers<kConsumerRegisters>();
     if (!WIDE || threadIdx.x < kWarpgroup)
       consume<Consumer<Smem, 0>>(smem, round, DK, DV, sums, scale, hooks);
     else

@@ -1,7 +1,7 @@
 #pragma once
 // What the consumer warpgroups of attention's backward pass by wgmma share: how they come to know of steps, and what
-// becomes of scores. All scores are transposed: a row for each key, a column for each query. T, HD, HV, WIDE, SIZE,
-// STEP, STAGES, RESULTS and CAUSAL are the template's.
+// becomes of scores, all transposed but those of tiles of 96 keys: a row for each key, a column for each query. T, HD,
+// HV, WIDE, BOX, SIZE, STEP, STAGES, RESULTS and CAUSAL are the template's.
 #include "device/pipeline/gradient_block.cuh"
 #include "device/pipeline/staged_share.cuh"
 #include "device/ptx/lane.cuh"
@@ -181,7 +181,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   // not hide where it is not finite.
   __device__ void clear_keys(const Work& work) {
     const int tile = WIDE ? 0 : consumer_;
-    const int left = uniform(work.keys - work.first), rows = max(0, min(left - tile * 64, 64));
+    const int left = uniform(work.keys - work.first), rows = max(0, min(left - tile * BOX, BOX));
     if (left >= Work::kRows) return;
     if (!WIDE || consumer_ == 0) clear_rows<kWarpgroup>(smem_.keys[tile], rows, threadIdx.x % kWarpgroup);
     if (!WIDE || consumer_ == 1) clear_rows<kWarpgroup>(smem_.values[tile], rows, threadIdx.x % kWarpgroup);

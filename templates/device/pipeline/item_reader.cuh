@@ -10,12 +10,17 @@ template <class Smem> class ItemReader {
   __device__ explicit ItemReader(Smem& smem) : smem_(smem) { wait(); }
 
   __device__ bool more() const { return !has(kEnd); }
-  __device__ bool has(ItemFlag flag) const { return uniform(smem_.drawn[count_ % 2].flags) & flag; }
-  __device__ u32 index() const { return count_; }
-  __device__ const auto* operator->() const { return &smem_.drawn[count_ % 2]; }
+  __device__ bool has(ItemFlag flag) const { return uniform(smem_.drawn[index() % 2].flags) & flag; }
+  // The compiler takes it as new, and keeps nothing that follows from it.
+  __device__ u32 index() const {
+    u32 count = count_;
+    asm volatile("" : "+r"(count));
+    return count;
+  }
+  __device__ const auto* operator->() const { return &smem_.drawn[index() % 2]; }
   __device__ void next() {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) smem_.items.empty[count_ % 2].arrive();
+    if (threadIdx.x % 32 == 0) smem_.items.empty[index() % 2].arrive();
     ++count_;
     wait();
   }

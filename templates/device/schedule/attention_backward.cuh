@@ -86,9 +86,10 @@ template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // of a group, with their gradients 16 MiB
     const int sharing = dims.HEADS / dims.KV_HEADS;
-    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB.
+    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB,
+    // and again where tiles have few keys and not all steps.
     const bool large = Ordered && HD > 64 && sharing == 1 && dims.M >= kQueries / 8;
-    const int heads = kQueries * (large ? 2 : 1) / sharing / max(1, dims.M);
+    const int heads = kQueries * (!large ? 1 : CAUSAL && HD > 128 ? 4 : 2) / sharing / max(1, dims.M);
     group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 

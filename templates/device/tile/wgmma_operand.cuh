@@ -18,6 +18,14 @@ template <class T, int Rows, int Columns, Major Order> class Operand {
   __device__ explicit Operand(const Tile& tile, int row = 0)
       : low_(static_cast<u32>(Order == Major::k ? tile.k_major(row) : tile.mn_major(row))) {}
 
+  // Returns it computed anew from the tile's address, for a loop that has no register left to keep it in.
+  __device__ static Operand anew(const Tile& tile, int row = 0) {
+    u32 address = tile.address();
+    asm volatile("" : "+r"(address));
+    constexpr int kLeading = Order == Major::k ? 16 : Rows * Tile::kSwizzle;
+    return Operand(matrix::descriptor<Tile::kSwizzle>(address + row * Tile::kRowBytes, kLeading, 8 * Tile::kSwizzle));
+  }
+
   // Has the compiler take the register as changed, so that it computes no descriptor ahead of a loop.
   __device__ void keep() { asm volatile("" : "+r"(low_)); }
 
@@ -31,6 +39,8 @@ template <class T, int Rows, int Columns, Major Order> class Operand {
   }
 
  private:
+  __device__ explicit Operand(u64 descriptor) : low_(static_cast<u32>(descriptor)) {}
+
   u32 low_;
 };
 
