@@ -46,7 +46,8 @@
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
 //! preset  HD = 64, STAGES = 3      when HD == 64
-//! preset  HD = 192, TILE = 96, STAGES = 3  when HD == 192 && HV <= 128 && given(score) == 0
+//! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3  when HD == 192 && VD == 128 && given(score) == 0
+//! preset  HD = 192, VD = 64, TILE = 96, STAGES = 3  when HD == 192 && VD == 64 && given(score) == 0
 //! preset  HD = 192, TILE = 64, STAGES = 3  when HD == 192
 //! preset  HD = 256, TILE = 64, STAGES = 2  when HD == 256
 //! preset  STAGES = 3, RESULTS = 3  when HD != 64
