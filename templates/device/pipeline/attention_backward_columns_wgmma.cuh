@@ -20,7 +20,8 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
   using Base::smem_;
   using Base::warp_row_;
 
-  static constexpr int kFewer = CAUSAL ? 24 : 32, kFirstKey = Index == 0 ? 0 : kFewer,
+  // The numbers of keys for which the registers of both consumers suffice.
+  static constexpr int kFewer = CAUSAL || Smem::Work::kRagged ? 24 : 32, kFirstKey = Index == 0 ? 0 : kFewer,
                        kKeys = Index == 0 ? kFewer : TILE - kFewer;
   static_assert(TILE != 96 || !kScoreGiven, "no registers are left for the derivative of a score");
   using Scores = RegisterTile<layout::Mma<16, kKeys>>;
