@@ -167,8 +167,8 @@ template <bool Ranked, class Smem> class GradientProducer {
     __syncwarp();
     if (is_first()) full.arrive();
   }
-  // By boxes of 64 rows, or of all rows where those are no multiple of 64; place_of(row) is where a row of the tile is in
-  // the tensor.
+  // By boxes of 64 rows, or of all rows where those are no multiple of 64; place_of(row) is where a row of the tile is
+  // in the tensor.
   template <class Tile, class PlaceOf>
   __device__ static void load_boxes(Tile& tile, const CUtensorMap& map, Barrier& full, const PlaceOf& place_of) {
     constexpr int kBox = Tile::kRows % 64 == 0 ? 64 : Tile::kRows;
