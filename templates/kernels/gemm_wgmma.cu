@@ -200,19 +200,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
   } else {  // ptxas places this first, so that its instructions are there early
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
+    const CUtensorMap &of_a = TA ? AT : A, &of_b = TB ? BT : B;
+    const OperandLoads<BOX_HIGH, BOX_WIDE, SHARE_N, SWAP, Smem, STAGES, BLOCKS> loads(
+        smem.pipeline, smem, SWAP ? of_b : of_a, SWAP ? dims.N : dims.M, SWAP ? of_a : of_b, SWAP ? dims.M : dims.N);
+    const bool begins = !DYNAMIC && steps > 0;  // a tile that is to be drawn is not known yet
     if (first) {
+      smem.pipeline.init_first();
+      if (begins) loads.begin(tiles[*tiles.begin()], 0);
       smem.turns.init();
       smem.drawn.init(4 * CONSUMERS);
-      smem.pipeline.init(PINGPONG ? 1 : CONSUMERS);
+      smem.pipeline.init_others(PINGPONG ? 1 : CONSUMERS);
     }
     start_producer<BLOCKS>(THREADS);
     give_registers<40>();
-    if (first) {
-      const CUtensorMap &of_a = TA ? AT : A, &of_b = TB ? BT : B;
-      load_operands<BOX_HIGH, BOX_WIDE, SHARE_N, SWAP>(smem.pipeline, smem, SWAP ? of_b : of_a, SWAP ? dims.N : dims.M,
-                                                       SWAP ? of_a : of_b, SWAP ? dims.M : dims.N,
-                                                       drawing(tiles, smem.drawn, tickets), steps);
-    }
+    if (first) loads.load(drawing(tiles, smem.drawn, tickets), steps, begins);
   }
   __syncwarp();
 }

@@ -133,7 +133,7 @@
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
-#include "device/pipeline/pipeline.cuh"
+#include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/named_barrier.cuh"
@@ -144,7 +144,6 @@
 #include "device/schedule/split.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
-#include "device/tile/tma_operand_tile.cuh"
 #include "device/tile/tma_tile.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
@@ -199,35 +198,6 @@ struct Output {
   Four<Sum>* partials;      // [tile][owner][chunk][ROWS / 8][thread]
   SliceCounters* counters;  // [tile][owner]
 };
-
-// Loads this block's steps of A and B, of which it loads a part into each block that shares it. Block i of a cluster is
-// in row i % SHARE_M and column i / SHARE_M of its tiles. Called by one thread. B's first tile is requested before the
-// kernel waits for the one before it. Loop invariant: all earlier steps have been requested, each in the slot that
-// its acquire returned; at most STAGES of them are not yet released.
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, int row, int column, const Dims& dims,
-                        Range steps) {
-  const int rank = SHARERS == 1 ? 0 : cluster::rank(), below = rank % SHARE_M, beside = rank / SHARE_M;
-  Producer producer(smem.pipeline);
-  const auto acquire = [&] { return producer.acquire(sizeof(smem.operands.a[0]) + sizeof(smem.operands.b[0])); };
-  const auto load_a = [&](u32 slot, int k) {
-    tma::load_operand<BOX_A, SHARE_N, SHARE_M>(smem.operands.a[slot], A, smem.pipeline.full[slot], row, k, dims.M,
-                                               beside, below);
-  };
-  const auto load_b = [&](u32 slot, int k) {
-    tma::load_operand<BOX_B, SHARE_M>(smem.operands.b[slot], B, smem.pipeline.full[slot], column, k, dims.N, below,
-                                      beside * SHARE_M);
-  };
-  bool waited = false;
-#pragma unroll 1
-  for (int step = steps.first; step < steps.end; step += PARTS) {
-    const u32 slot = acquire();
-    load_b(slot, step * BK);
-    if (!waited) grid::wait();
-    waited = true;
-    load_a(slot, step * BK);
-  }
-  if constexpr (SHARERS > 1) producer.drain();
-}
 
 // Sums this block's steps. Called by each consumer warpgroup. Loop invariant: all earlier steps' products have been
 // started, only the last may be incomplete, and the slots of all others are released. `sums` is zero before. Sums of
@@ -302,7 +272,10 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, con
 // The work of one block: some steps of a tile.
 struct Part {
   int tile, chunk, rank;
-  int row, column;
+  int row, column;  // of tiles
+
+  __device__ int first_row() const { return row * BM; }
+  __device__ int first_column() const { return column * BN; }
 };
 
 // Returns this block's. Its divisions are unsigned, and none finds the only chunk, because all loads wait for them.
@@ -313,8 +286,7 @@ __device__ Part own_part(const Dims& dims) {
   const u32 tile = index - chunk * tiles, column = tile / rows, row = tile - column * rows;
   const u32 rank = SPLIT == 1 ? 0 : cluster::rank(), member = SHARERS == 1 ? 0 : cluster::rank();
   return {static_cast<int>(tile * SHARERS + member), static_cast<int>(chunk), static_cast<int>(rank),
-          static_cast<int>((row * SHARE_M + member % SHARE_M) * BM),
-          static_cast<int>((column * SHARE_N + member / SHARE_M) * BN)};
+          static_cast<int>(row * SHARE_M + member % SHARE_M), static_cast<int>(column * SHARE_N + member / SHARE_M)};
 }
 
 // Leaves the sums of this block's chunk for one owner's rows in global memory, adds up those of all chunks for its
@@ -329,8 +301,8 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
   for (u32 left = smem.slices; left != 0; left &= left - 1) {
     const int first = (__ffs(left) - 1) * (SLICE / 8);
     const Slice slice = chunks.template slice<Slice>(first);
-    const int row = part.row + part.rank * ROWS + first * 8;
-    store(smem, output, row, part.column, slice, Results(output.hooks, row, part.column + warp_column()));
+    const int row = part.first_row() + part.rank * ROWS + first * 8, column = part.first_column();
+    store(smem, output, row, column, slice, Results(output.hooks, row, column + warp_column()));
     sync(1 + threadIdx.x / kWarpgroup, kWarpgroup);  // the shared tile has been read
   }
   if (threadIdx.x == 0) leave_slices(chunks.counters, taken);
@@ -339,13 +311,12 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
 // Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
 template <class Tile>
 __device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
-  const int group = threadIdx.x / kWarpgroup;
+  const int group = threadIdx.x / kWarpgroup, row = part.first_row(), column = part.first_column();
   if constexpr (PARTS == 1) {
     Results results;
-    accumulate(smem, group, steps, sums,
-               [&] { results = Results(output.hooks, part.row, part.column + warp_column()); });
+    accumulate(smem, group, steps, sums, [&] { results = Results(output.hooks, row, column + warp_column()); });
     sync(1, CONSUMERS * kWarpgroup);
-    store(smem, output, part.row, part.column, sums, results);
+    store(smem, output, row, column, sums, results);
   } else {
     accumulate(smem, group, steps, sums, [] {});
   }
@@ -372,8 +343,8 @@ template <class Tile> __device__ void finish(Smem& smem, const Output& output, c
       if constexpr (CHUNKS > 1) {
         store_chunks(smem, output, part, share);
       } else {
-        const int row = part.row + part.rank * ROWS;
-        store(smem, output, row, part.column, share, Results(output.hooks, row, part.column + warp_column()));
+        const int row = part.first_row() + part.rank * ROWS, column = part.first_column();
+        store(smem, output, row, column, share, Results(output.hooks, row, column + warp_column()));
       }
     }
     cluster::wait();  // no block may exit while another reads its partial sums
@@ -402,9 +373,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
     consume(smem, output, part, steps, sums);
   } else {  // ptxas places this first, so that its instructions are there early
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
-    if (first) smem.pipeline.init(CONSUMERS);
+    const OperandLoads<BOX_A, BOX_B, SHARE_N, false, Operands, STAGES, SHARERS> loads(
+        smem.pipeline, smem.operands, TA ? AT : A, dims.M, TB ? BT : B, dims.N);
+    if (first) {
+      smem.pipeline.init_first();
+      if (steps.first < steps.end) loads.begin(part, steps.first);
+      smem.pipeline.init_others(CONSUMERS);
+    }
     start_producer<SHARERS>(THREADS);
-    if (first) produce(smem, TA ? AT : A, TB ? BT : B, part.row, part.column, dims, steps);
+    if (first) loads.load_others(part, steps.first, steps.end, PARTS);
     __syncwarp();
   }
   finish(smem, output, part, sums);

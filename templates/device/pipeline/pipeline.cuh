@@ -48,6 +48,18 @@ template <int Stages, int Blocks = 1> struct Pipeline {
     }
     fence_barrier_init();
   }
+  // The same for one producer in two parts, between which it may fill slot 0 of its own block.
+  __device__ void init_first() {
+    full[0].init(1);
+    fence_barrier_init();
+  }
+  __device__ void init_others(u32 consumers) {
+    for (int i = 0; i < Stages; ++i) {
+      if (i > 0) full[i].init(1);
+      empty[i].init(consumers * Blocks);
+    }
+    fence_barrier_init();
+  }
 
   // Releases a slot whose reads are complete. Called by all threads of a warpgroup that read it with wgmma.
   __device__ void release_warpgroup(u32 slot) {
@@ -71,7 +83,8 @@ template <int Stages, int Blocks = 1> struct Pipeline {
 // The producer's side of the ring; held by one thread of each block.
 template <int Stages, int Blocks> class Producer {
  public:
-  __device__ explicit Producer(Pipeline<Stages, Blocks>& pipeline) : pipeline_(pipeline) {}
+  // The next slot is `slot`; those before it have been filled without.
+  __device__ explicit Producer(Pipeline<Stages, Blocks>& pipeline, u32 slot = 0) : pipeline_(pipeline), ring_{slot} {}
 
   // Returns the next slot once it is free.
   __device__ u32 acquire() {
