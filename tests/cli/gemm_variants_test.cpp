@@ -189,6 +189,18 @@ TEST_CASE("tiles for which wgmma has the registers and the shared memory, and th
   check_passes("sm_90a", split + "BM=64 BN=64 STAGES=4 CHUNKS=1 SHARE_M=4 SHARE_N=2");
 }
 
+TEST_CASE("the first step is loaded before the blocks of a cluster know of each other, the last or the only one too") {
+  if (!ready()) return;
+  for (const char* depth : {"0", "8", "64", "136"}) {
+    for (const char* words :
+         {"gemm_wgmma BM=64 BN=152 STAGES=2 CLUSTER=2", "gemm_wgmma BM=128 BN=104 STAGES=2 CLUSTER=2 SHARE_N=2",
+          "gemm_wgmma BM=128 BN=176 STAGES=2 CLUSTER=4 PINGPONG=1", "gemm_wgmma BM=80 BN=128 STAGES=2 CLUSTER=2 SWAP=1",
+          "gemm_wgmma BM=128 BN=128 STAGES=2 DYNAMIC=1", "gemm_wgmma_split BM=64 BN=64 STAGES=2 SHARE_M=2 SHARE_N=4",
+          "gemm_wgmma_split BM=32 BN=64 STAGES=2 SPLIT=4 CHUNKS=2"})
+      check_passes("sm_90a", std::string("gemm M=300 N=520 K=") + depth + " --template-file " + words);
+  }
+}
+
 TEST_CASE("tiles of swapped operands: rows, types, layouts, clusters and schedules") {
   if (!ready()) return;
   const std::string swapped = "gemm --template-file gemm_wgmma SWAP=1 STAGES=3 ";
