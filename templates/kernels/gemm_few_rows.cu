@@ -32,7 +32,8 @@
 //! let     GRID    = TILES * SPLIT * CHUNKS
 //! let     RESIDENT = max(1, min(device.registers_per_sm / (USED * THREADS), device.threads_per_sm / THREADS, device.smem_per_sm / (SMEM + 1024))) "blocks on an SM at a time"
 //! let     WEIGHTS = N * K * sizeof(T)
-//! let     MEMORY  = max(WEIGHTS / 3000, WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B: from memory, by an SM's loads"
+//! let     SPREAD  = min(GRID, device.sm_count * RESIDENT) / (SPLIT * CHUNKS) * BN * K * sizeof(T) > 209715200 || ROWS > 8 && TILES > 16 * device.sm_count "blocks read from so many pages at a time, or A so often, that tiles with more columns are faster"
+//! let     MEMORY  = max(WEIGHTS / (SPREAD ? 1700 : 3000), WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B: from memory, by an SM's loads"
 //! let     L2      = (N + TILES * M / 4) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2; L1 keeps most of A"
 //! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M / 4) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
 //! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
@@ -67,12 +68,14 @@
 //! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12046 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
+//! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3  when TILES > device.sm_count && TILES <= 3 * device.sm_count || TILES > 4 * device.sm_count
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 4
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 2  when device.cluster_max >= 8 && TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 4  when TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 8, BN = 32, STEPS = 2, BLOCKS = 2, CHUNKS = 16  when TILES < device.sm_count
-//! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
+//! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2  when TILES <= 2 * device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 4, STEPS = 2, BLOCKS = 4  when TILES > 2 * device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < device.sm_count

@@ -71,7 +71,7 @@
 //!
 //! cluster BLOCKS
 //! launch  grid ceil_div(TILES, WAVES) * BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10052 + (BLOCKS == 1 ? SWAP && BM == 64 && BN == 128 ? -1000 : 0 : BLOCKS > 2 ? 900 : HIGH == 64 ? 600 : 1170) + max(WAVES * (60 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 + given(epilogue) : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10052 + (BLOCKS == 1 ? 0 : BLOCKS > 2 ? 900 : HIGH == 64 ? 600 : 1170) + max(WAVES * (60 + ceil_div(K, BK) * STEP) + STORE * (PINGPONG ? 1 + (K < 1024 || given(epilogue)) : WAVES), MEMORY) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -88,12 +88,14 @@
 //! preset  BM = 128, BN = 160, STAGES = 6  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2  when M > 64
 //! preset  BM = 192, BN = 144, STAGES = 4, CLUSTER = 2  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 8  when M > 32
+//! preset  BM = 64, BN = 64, STAGES = 8  when M > 64
 //! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
 //! preset  BM = 128, BN = 160, STAGES = 6, PINGPONG = 1  when M > 64
 //! preset  BM = 128, BN = 112, STAGES = 7, CLUSTER = 2  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64
+//! preset  BM = 128, BN = 128, STAGES = 6, PINGPONG = 1, SHARE_N = 2  when M > 64 && TILES <= 2 * device.sm_count
+//! preset  BM = 128, BN = 64, STAGES = 8, GROUP_M = 4  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 176, BN = 128, STAGES = 5, CLUSTER = 2, PINGPONG = 1, SWAP = 1, GROUP_M = 8  when M > 64 && sizeof(T) > 1
 //! preset  BM = 208, BN = 128, STAGES = 5, CLUSTER = 2, SWAP = 1  when M > 64 && sizeof(T) > 1 && TILES <= 2 * device.sm_count
 //! preset  BM = 224, BN = 128, STAGES = 4, SWAP = 1  when M > 64 && sizeof(T) > 1 && TILES <= 8 * device.sm_count

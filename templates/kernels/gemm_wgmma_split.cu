@@ -66,13 +66,15 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4700 + (SHARERS == 1 ? 0 : 150) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + HOOK + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 4700 + (SHARERS == 1 ? 0 : M > 16 && M <= 64 && K >= 4096 ? -1000 : SHARERS == 2 ? 0 : 150) + WAVES * (4246 + BM * BN * 14 / 1000) + STEPS * STEP + REDUCE + HOOK + MEMORY "fitted, with that of gemm_wgmma.cu, to 21000 measurements of 148 problems on an H200 and 3700 of 100 on an H100"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 8, BN = 64, STAGES = 16
-//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2
+//! preset  BM = 16, BN = 64, STAGES = 16  when K > 16384 && sizeof(T) == 2
+//! preset  BM = 16, BN = 128, STAGES = 9  when N > 256 * device.sm_count && sizeof(T) == 2
+//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when K <= 16384 || sizeof(T) != 2
 //! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 6
 //! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
@@ -81,7 +83,8 @@
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 11
 //! preset  BM = 32, BN = 64, STAGES = 14, CHUNKS = 4
 //! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 4
-//! preset  BM = 32, BN = 128, STAGES = 11
+//! preset  BM = 32, BN = 128, STAGES = 7
+//! preset  BM = 32, BN = 128, STAGES = 9, SHARE_N = 4  when M > 16
 //! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8
 //! preset  BM = 160, BN = 64, STAGES = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 9, CHUNKS = 4
@@ -89,7 +92,7 @@
 //! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11
 //! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 5
 //! preset  BM = 80, BN = 64, STAGES = 11, CHUNKS = 5
-//! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 3
+//! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 3  when K >= 8192
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 8
 //! preset  BM = 112, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = 11
@@ -104,14 +107,15 @@
 //! preset  BM = 64, BN = 64, STAGES = 12
 //! preset  BM = 32, BN = 64, STAGES = 16
 //! preset  BM = 64, BN = 128, STAGES = 9, SPLIT = 4, CHUNKS = 6
-//! preset  BM = 48, BN = 64, STAGES = 14  when TILES <= 8 * device.sm_count
+//! preset  BM = 48, BN = 64, STAGES = 14  when M > 32 && TILES <= 8 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when TILES <= 8 * device.sm_count
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7  when TILES <= 8 * device.sm_count
+//! preset  BM = 112, BN = 64, STAGES = 10, SHARE_N = 2  when N > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 2  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 64, STAGES = 12, SPLIT = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 40, BN = 192, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 40, BN = 192, STAGES = 7  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 128, STAGES = 9, SPLIT = 4, CHUNKS = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 14, SHARE_M = 4, SHARE_N = 2  when TILES <= 4 * device.sm_count
 //! preset  BM = 128, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
@@ -119,7 +123,7 @@
 //! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 240, BN = 128, STAGES = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 128, STAGES = 10  when TILES <= 4 * device.sm_count
+//! preset  BM = 48, BN = 128, STAGES = 10  when M > 32 && TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
@@ -130,6 +134,9 @@
 //! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 8  when TILES <= 4 * device.sm_count
 //! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = 11  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 8  when N <= 64 && K <= 12288
+//! preset  BM = 96, BN = 128, STAGES = 8  when TILES <= 4 * device.sm_count
+//! preset  BM = 176, BN = 64, STAGES = 6, SHARE_N = 2  when N <= 128 && TILES <= 4 * device.sm_count
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
