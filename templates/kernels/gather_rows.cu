@@ -54,7 +54,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void gather(View<const T, 2> S,
     if (first * kUnit < dims.N)
       reinterpret_cast<uint4*>(to)[first] = from == nullptr ? uint4{} : reinterpret_cast<const uint4*>(from)[first];
   } else if constexpr (NEIGHBOURS == 1)
-    copy_row(to, from, dims.N, first, step);
+    copy_row<true>(to, from, dims.N, first, step);
   else
     for (s64 n = first; n < dims.N; n += step) to[n * D.stride[1]] = from == nullptr ? T{} : from[n * S.stride[1]];
 }

@@ -3,20 +3,23 @@
 #include "device/tile/unaligned.cuh"
 
 // Copies units first, first + step, ... of a row of `count` elements. A unit is 16 bytes at an aligned address of
-// `target`, so that the first and the last unit of a row may be partial. Stores zeros if `source` is null.
-template <class T> __device__ inline void copy_row(T* target, const T* source, s64 count, s64 first, s64 step) {
+// `target`, so that the first and the last unit of a row may be partial. With Nullable, stores zeros if `source` is
+// null: a test of each unit, which costs a copy of rows of 64 KiB 1 % on an H200.
+template <bool Nullable = false, class T>
+__device__ inline void copy_row(T* target, const T* source, s64 count, s64 first, s64 step) {
   u8* const to = reinterpret_cast<u8*>(target);
   const u8* const from = reinterpret_cast<const u8*>(source);
   const s64 bytes = count * s64{sizeof(T)};
+  const bool none = Nullable && from == nullptr;
   const int before = reinterpret_cast<u64>(to) % 16;
   const s64 units = ceil_div<s64>(before + bytes, 16);
   for (s64 unit = first; unit < units; unit += step) {
     const s64 at = unit * 16 - before;
-    if (at >= 0 && at + 16 <= bytes && (from == nullptr || unaligned::inside(from, at, bytes))) {
-      *reinterpret_cast<uint4*>(to + at) = from == nullptr ? uint4{} : unaligned::load(from + at);
+    if (at >= 0 && at + 16 <= bytes && (none || unaligned::inside(from, at, bytes))) {
+      *reinterpret_cast<uint4*>(to + at) = none ? uint4{} : unaligned::load(from + at);
     } else {
       const s64 end = min(at + 16, bytes);
-      for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = from == nullptr ? 0 : from[i];
+      for (s64 i = max(at, s64{0}); i < end; ++i) to[i] = none ? 0 : from[i];
     }
   }
 }
