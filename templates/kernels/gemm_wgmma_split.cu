@@ -194,8 +194,9 @@ struct Smem {
 static_assert(sizeof(Smem) <= SMEM);
 
 // What the hook reads for a slice's rows and 16 columns. It is read before the sums are made if there is one part of
-// K; else when the last of the parts arrives.
+// K; else when the last of the parts arrives; but 8 rows at a time, when they are stored, if registers do not hold it.
 using Results = Epilogue<layout::Mma<16, SLICE>, Hooks, true, Staged>;
+constexpr bool AHEAD = Results::kRegisters == 0 || BM / 2 + Results::kRegisters <= 150;
 
 // The destination of results: D, through the hooks, and the sums of a tile's chunks in global memory.
 struct Output {
@@ -230,7 +231,8 @@ template <class Read> __device__ void accumulate(Smem& smem, int group, Range st
     }
     return;
   }
-  constexpr bool kLate = Results::kRegisters > 0 && BM <= 128;  // wider tiles leave ptxas too few registers for it
+  constexpr bool kLate =
+      AHEAD && Results::kRegisters > 0 && BM <= 128;  // wider tiles leave ptxas too few registers for it
   if (!kLate || step >= steps.end) read();
   if (step >= steps.end) return;
   u32 before = start(sums, false);
@@ -265,7 +267,10 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, con
   const int group = threadIdx.x / kWarpgroup;
   Staged& staged = smem.after.staged[group];
   auto results = slice.template as<S>();
-  epilogue.apply_through(staged, 0, warp_column() % 64, results);
+  if constexpr (AHEAD)
+    epilogue.apply_through(staged, 0, warp_column() % 64, results);
+  else
+    apply_epilogue_through<true, 8>(output.hooks, staged, 0, warp_column() % 64, results, row, column + warp_column());
   store_transposed(staged, 0, warp_column() % 64, results);
   tma::fence();
   sync(1 + group, kWarpgroup);

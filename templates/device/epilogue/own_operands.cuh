@@ -52,6 +52,21 @@ __device__ inline void apply_epilogue(const H& hooks, RegisterTile<L, S>& tile, 
   }
 }
 
+// The same, Columns after the other, through the part of a shared tile from (at, beside) on, which is the warp's own,
+// so that a matrix is read in units of 16 bytes.
+template <bool Transposed, int Columns, class L, class H, class S, class Shared>
+__device__ inline void apply_epilogue_through(const H& hooks, Shared& through, int at, int beside,
+                                              RegisterTile<L, S>& tile, int row, int column) {
+#pragma unroll
+  for (int first = 0; first < L::kColumns; first += Columns) {
+    const int down = Transposed ? first : 0, across = Transposed ? 0 : first;
+    auto part = tile.template columns<Columns>(first);
+    Epilogue<typename L::template WithColumns<Columns>, H, Transposed, Shared>(hooks, row + down, column + across)
+        .apply_through(through, at + down, beside + across, part);
+    tile.put_columns(first, part);
+  }
+}
+
 #ifdef TMA_JIT_OPERANDS
 #include "device/epilogue/read_operands.cuh"
 #endif
