@@ -88,19 +88,19 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
                         int steps) {
-  struct MatrixStore {
-    Store store;
+  struct MatrixStore : Store {
     int matrix;
   };
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store::kReads>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, MatrixStore>(
       smem.pipeline, smem, tiles, steps,
       [&](const BatchTile& tile, int block) -> MatrixStore {
-        return {Store(hooks, tile.row * BM + block * 64, tile.column * BN), tile.matrix};
+        return {Store(tile.row * BM + block * 64, tile.column * BN), tile.matrix};
       },
+      [&](MatrixStore& to, int part) { to.read_first(hooks, part); },
       [&](MatrixStore& to, const Accumulators& sums) {
         const int group = threadIdx.x / kWarpgroup;
-        to.store.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, to.matrix}, {dims.M, dims.N}, hooks, sums,
-                       to.matrix);
+        to.write(1 + group, smem.staged[group], tma::MatrixOf<O>{D, to.matrix}, {dims.M, dims.N}, hooks, sums,
+                 to.matrix);
       });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }

@@ -110,7 +110,9 @@ __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims&
       smem.pipeline.release_warp(slot);
       sums.add(part);
     }
-    Store store(hooks, tile.row * BM + group * 64, tile.column * BN);
+    Store store(tile.row * BM + group * 64, tile.column * BN);
+#pragma unroll
+    for (int n = 0; n < Store::kAhead; ++n) store.read_first(hooks, n);
     store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);
   }
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it

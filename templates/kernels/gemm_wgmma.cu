@@ -169,12 +169,13 @@ static_assert(sizeof(Smem) <= SMEM);
 // to D may be in progress when it stores one.
 template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store::kReads>(
+  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) {
         const int high = tile.row * HIGH + block * 64, wide = tile.column * WIDE;
-        return Store(hooks, SWAP ? wide : high, SWAP ? high : wide);
+        return Store(SWAP ? wide : high, SWAP ? high : wide);
       },
+      [&](Store& store, int part) { store.read_first(hooks, part); },
       [&](Store& store, const Accumulators& sums) {
         const int group = threadIdx.x / kWarpgroup;
         store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);

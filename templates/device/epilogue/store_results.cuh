@@ -2,14 +2,14 @@
 // Stores what the hook `epilogue` makes of the sums of a matrix product, through shared tiles and by TMA. S is the type
 // in which it computes; `more` are its arguments after the row and the column in the tensor.
 #include "device/epilogue/largest_store.cuh"
-#include "device/epilogue/own_operands.cuh"
+#include "device/epilogue/parts_ahead.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/tile/register_store.cuh"
 
 namespace tma {
 
 // The store of 64 rows of Columns sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's
-// width. The operands of the first parts, of as many as fit into Registers, are read when it is constructed, and those
+// width. The operands of the first parts, of as many as fit into Registers, are read by read_first, and those
 // of another part after each part that has been written; none if not even one part fits. If not all of them fit, or a
 // part is wide, a matrix is copied to where the part's results will be, and what else is read is read a few columns at
 // a time.
@@ -17,12 +17,10 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   static constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
   using Part = Epilogue<layout::Mma<16, kPart>, H, false, Shared>;
   static constexpr bool kCopies = kCopied<H, Shared> == 1 && (Part::kRegisters * kParts > Registers || kPart > 128);
-  static constexpr bool kAny = !kCopies && Part::kRegisters > 0 && Part::kRegisters <= Registers;
-  static constexpr int kFit = kAny ? Registers / (Part::kRegisters + !kAny) : 1;  // parts
-  static constexpr int kAhead = kFit < kParts ? kFit : kParts;
+  using Ahead = PartsAhead<Part, kParts, kCopies ? 0 : Registers>;
 
   int row_, column_;
-  Part next_[kAhead];
+  Ahead ahead_;
 
   __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + warp_row(), column_ + n * kPart); }
   __device__ static int warp_row() { return threadIdx.x % kWarpgroup / 32 * 16; }
@@ -47,13 +45,14 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   }
 
  public:
-  static constexpr bool kReads = kAny;  // when it is constructed
+  static constexpr int kAhead = Ahead::kAhead;  // parts
 
-  __device__ SliceStore(const H& hooks, int row, int column) : row_(row), column_(column) {
-    if constexpr (kAny) {
-#pragma unroll
-      for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
-    }
+  __device__ SliceStore() {}
+  __device__ SliceStore(int row, int column) : row_(row), column_(column) {}
+
+  // Called for each m below kAhead before `write`.
+  __device__ void read_first(const H& hooks, int m) {
+    ahead_.read_first(m, [&](int n) { return part(hooks, n); });
   }
 
   // Called by a whole warpgroup; each has its own named barrier and buffers.
@@ -67,8 +66,8 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
             write_copied(n, staged, to, tensor, hooks, sums, more...);
           } else {
             auto results = sums.template columns<kPart>(n * kPart).template as<S>();
-            if constexpr (kAny)
-              next_[n % kAhead].apply_through(staged, warp_row(), 0, results, more...);
+            if constexpr (kAhead > 0)
+              ahead_.apply(n, staged, warp_row(), 0, results, more...);
             else
               apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
             compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
@@ -76,7 +75,7 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
           }
         },
         [&](int n) {
-          if (kAny && n + kAhead < kParts) next_[n % kAhead] = part(hooks, n + kAhead);
+          if constexpr (kAhead > 0) ahead_.applied(n, [&](int next) { return part(hooks, next); });
         });
   }
 };

@@ -2,7 +2,7 @@
 // Stores what the hook `epilogue` makes of the sums of a product with operands swapped, D^T = B * A^T, as rows of D,
 // through shared tiles and by TMA.
 #include "device/epilogue/largest_store.cuh"
-#include "device/epilogue/own_operands.cuh"
+#include "device/epilogue/parts_ahead.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/tile/register_store.cuh"
 
@@ -40,17 +40,15 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const Boxes<Shared,
 
 // The store of Rows rows of D of 64 columns to (row, column), of which each warp of a warpgroup has 16 columns, in
 // parts of Staged's rows; the last has what is left. The operands of the first parts, of as many as fit into Registers,
-// are read when it is constructed, and those of another part after each part that has been written; where not even one
+// are read by read_first, and those of another part after each part that has been written; where not even one
 // part fits, 16 rows at a time when they are used. S is the type in which the hook computes.
 template <class S, class Staged, class H, int Rows, int Registers> class TransposedStore {
   static constexpr int kPart = Staged::kRows, kParts = ceil_div(Rows, kPart);
   using Part = Epilogue<layout::Mma<16, kPart>, H, true, Staged>;
-  static constexpr bool kAny = Part::kRegisters > 0 && Part::kRegisters <= Registers;
-  static constexpr int kFit = kAny ? Registers / (Part::kRegisters + !kAny) : 1;  // parts
-  static constexpr int kAhead = kFit < kParts ? kFit : kParts;
+  using Ahead = PartsAhead<Part, kParts, Registers>;
 
   int row_, column_;
-  Part next_[kAhead];
+  Ahead ahead_;
 
   __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + n * kPart, column_ + warp_column()); }
   __device__ static int warp_column() { return threadIdx.x % kWarpgroup / 32 * 16; }
@@ -65,11 +63,14 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
   }
 
  public:
-  static constexpr bool kReads = kAny;  // when it is constructed
+  static constexpr int kAhead = Ahead::kAhead;  // parts
 
-  __device__ TransposedStore(const H& hooks, int row, int column) : row_(row), column_(column) {
-#pragma unroll
-    for (int n = 0; n < kAhead; ++n) next_[n] = part(hooks, n);
+  __device__ TransposedStore() {}
+  __device__ TransposedStore(int row, int column) : row_(row), column_(column) {}
+
+  // Called for each m below kAhead before `write`.
+  __device__ void read_first(const H& hooks, int m) {
+    ahead_.read_first(m, [&](int n) { return part(hooks, n); });
   }
 
   // Called by a whole warpgroup; each has its own named barrier and buffers.
@@ -81,15 +82,15 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
         id, buffers,
         [&](int n, Staged& staged) {
           auto results = part_of(sums, n);
-          if constexpr (kAny)
-            next_[n % kAhead].apply_through(staged, 0, warp_column(), results);
+          if constexpr (kAhead > 0)
+            ahead_.apply(n, staged, 0, warp_column(), results);
           else
             apply_epilogue<true>(hooks, results, row_ + n * kPart, column_ + warp_column());
           compare<true>(to, results, own, row_ + n * kPart, column_ + warp_column());
           store_transposed(staged, 0, warp_column(), results);
         },
         [&](int n) {
-          if (kAny && n + kAhead < kParts) next_[n % kAhead] = part(hooks, n + kAhead);
+          if constexpr (kAhead > 0) ahead_.applied(n, [&](int next) { return part(hooks, next); });
         },
         [&](int n, const Staged& staged) { store_clipped<kWarpgroup>(to, staged, own, row_ + n * kPart, column_); });
   }

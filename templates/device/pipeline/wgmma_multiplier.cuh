@@ -12,18 +12,24 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   __device__ WgmmaMultiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
 
   // Multiplies one tile. The first product of a tile overwrites acc; without steps (K = 0) acc keeps its initial zeros.
-  // Returns early(), which is called when all but Left products have been started, and calls late() when all have been.
-  template <int Left, class Early, class Late>
-  __device__ auto accumulate(int steps, Accumulators (&acc)[Slices], Early early, Late late) {
+  // Calls read(0) to read(Reads - 1) meanwhile, up to four steps apart, the last when all but Left steps have been
+  // started; and late() when all have been.
+  template <int Reads, int Left, class Read, class Late>
+  __device__ void accumulate(int steps, Accumulators (&acc)[Slices], Read read, Late late) {
     u32 before = 0;
-    const int first = max(0, steps - Left);
-    accumulate_steps(0, first, acc, before);
-    auto result = early();
-    if constexpr (Left > 0) accumulate_steps(first, steps, acc, before);
+    int step = 0;
+    const int apart = Reads > 0 ? max(0, min(4, (steps - Left) / (Reads + !Reads))) : 0;
+#pragma unroll 1
+    for (int n = 0; n < Reads; ++n) {
+      const int end = max(0, steps - Left - (Reads - 1 - n) * apart);
+      accumulate_steps(step, end, acc, before);
+      read(n);
+      step = end;
+    }
+    accumulate_steps(step, steps, acc, before);
     late();
     wgmma::wait<0>();
     if (steps > 0) smem_.pipeline.release_warpgroup(before);
-    return result;
   }
 
   // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added
@@ -42,7 +48,9 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   }
 
   // Skips a tile that the other consumer processes.
-  __device__ void skip(int steps) { consumer_.skip(steps); }
+  __device__ void skip(int steps) {
+    consumer_.skip(steps);
+  }
 
  private:
   // Loop invariant: the products of all steps before `step` have been started, only the last may be incomplete, and the
@@ -145,18 +153,18 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 };
 
 // Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
-// block) and finish(store, sums), of the first block `begin` while its last products are computed: some 3000 cycles
-// before the end if it Reads what all blocks read at the same time. Called by each consumer warpgroup. With Pingpong
+// block), read(store, n) for each n below Store::kAhead, and finish(store, sums): of the first block it reads while its
+// products are computed, the last some 3000 cycles before their end. Called by each consumer warpgroup. With Pingpong
 // two consumers make whole tiles alternately, by the `turns` of Smem; else each has its rows of every tile. Part is
 // that of accumulate_promoted, or 0. Loop invariant: before a tile, this consumer has waited for or skipped every slot
 // of all earlier tiles, and has released those that it waited for.
-template <class Accumulators, int Slices, bool Pingpong, int Part, bool Reads, int Stages, int Blocks, class Smem,
-          class Tiles, class Begin, class Finish>
+template <class Accumulators, int Slices, bool Pingpong, int Part, class Store, int Stages, int Blocks, class Smem,
+          class Tiles, class Begin, class Read, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
-                                      Finish finish) {
+                                      Read read, Finish finish) {
   const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
   constexpr int kStep = Slices * Accumulators::Layout::kColumns * (Pingpong ? 2 : 4);  // cycles of the tensor cores
-  constexpr int kLeft = Reads ? ceil_div(3000, kStep) : 0;
+  constexpr int kLeft = ceil_div(3000, kStep), kReads = Part > 0 ? 0 : Store::kAhead;
   WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
   Turn turn(smem.turns, group);
   bool others = Pingpong && group == 1;  // whether the next tile is the other consumer's
@@ -168,23 +176,27 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
       continue;
     }
     others = Pingpong;
+    Store store;
+    if constexpr (kReads > 0) store = begin(tiles[index], first);
     if constexpr (Part > 0) {
       multiplier.template accumulate_promoted<Part>(steps, acc[0]);
-      auto store = begin(tiles[index], first);
-      finish(store, acc[0]);
     } else {
       if (Pingpong && steps > 0) turn.begin();
-      const auto end_turn = [&] {
-        if (Pingpong && steps > 0) turn.end();
-      };
-      auto store = multiplier.template accumulate<kLeft>(
-          steps, acc, [&] { return begin(tiles[index], first); }, end_turn);
-      finish(store, acc[0]);
+      multiplier.template accumulate<kReads, kLeft>(
+          steps, acc, [&](int n) { read(store, n); },
+          [&] {
+            if constexpr (kReads == 0) store = begin(tiles[index], first);
+            if (Pingpong && steps > 0) turn.end();
+          });
+    }
 #pragma unroll
-      for (int i = 1; i < Slices; ++i) {
-        auto next = begin(tiles[index], first + i);
-        finish(next, acc[i]);
+    for (int i = 0; i < Slices; ++i) {
+      if (i > 0 || Part > 0) {
+        store = begin(tiles[index], first + i);
+#pragma unroll
+        for (int n = 0; n < Store::kAhead; ++n) read(store, n);
       }
+      finish(store, acc[i]);
     }
   }
 }
