@@ -64,24 +64,18 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
     const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
-  const int group = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, n = group / dims.G;
-  const int channels = dims.C / dims.G, first = group % dims.G * channels, length = channels * dims.S;
-  const Divisor by_channel(dims.S);
-  const View<const T, 2> from = groups_of(X, n, dims.G, length);
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, length);
-  const auto read = [&] {
-    row.load(from, 0.0F, [&](f32 x, int j) {
-      const int c = by_channel.quotient(max(j, 0));
-      return hooks.input(x, n, first + c, j - c * dims.S);
-    });
-  };
-  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
+  const ChannelGroup group(blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, dims);
+  const View<const T, 2> from = groups_of(X, group.n, dims.G, group.length);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, group.length);
+  const auto read = [&] { row.load(from, 0.0F, group.input(hooks)); };
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(group.length), eps, read);
   next_pass<KEPT>(row, read, [&] {
-    row.store(groups_of(Y, n, dims.G, length), [&](int p) {
-      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, by_channel, first, row.column_of(p, 0));
+    row.store(groups_of(Y, group.n, dims.G, group.length), [&](int p) {
+      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
+                                                                row.column_of(p, 0));
       return [=, &row, &hooks](int i) {
         const f32 y = affine(moments.standardized(row.x[p * COUNT + i]), i);
-        return hooks.output(y, n, affine.channel_of(i), affine.position_of(i));
+        return hooks.output(y, group.n, affine.channel_of(i), affine.position_of(i));
       };
     });
   });

@@ -70,23 +70,17 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
     View<f32, 2> SCALE, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;
   smem.init();
-  const int group = blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, n = group / dims.G;
-  const int channels = dims.C / dims.G, first = group % dims.G * channels, length = channels * dims.S;
-  const Divisor by_channel(dims.S);
-  const View<const T, 2> from = groups_of(X, n, dims.G, length);
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, length);
-  const auto read = [&] {
-    row.load(from, 0.0F, [&](f32 x, int j) {
-      const int c = by_channel.quotient(max(j, 0));
-      return hooks.input(x, n, first + c, j - c * dims.S);
-    });
-  };
-  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(length), eps, read);
+  const ChannelGroup group(blockIdx.x / CLUSTER * ROWS + threadIdx.x / LANES, dims);
+  const View<const T, 2> from = groups_of(X, group.n, dims.G, group.length);
+  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, group.length);
+  const auto read = [&] { row.load(from, 0.0F, group.input(hooks)); };
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(group.length), eps, read);
   const auto normalise = [&] {
-    if (length == 0) return;  // there may be no channel whose weight could be read
+    if (group.length == 0) return;  // there may be no channel whose weight could be read
 #pragma unroll
     for (int p = 0; p < PACKS; ++p) {
-      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, by_channel, first, row.column_of(p, 0));
+      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
+                                                                row.column_of(p, 0));
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
         f32& y = row.x[p * COUNT + i];
@@ -103,14 +97,14 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
       greatest = fmaxf(greatest, greatest_magnitude(row));
     });
     const Scale scale = scale_of(row.reduce(smem, 2, greatest, 0.0F, greater));
-    if (group < dims.N * dims.G && row.column <= 0) SCALE.data[group] = scale.scale;
+    if (group.index < dims.N * dims.G && row.column <= 0) SCALE.data[group.index] = scale.scale;
     inverse = scale.inverse;
   } else {
     inverse = 1 / GIVEN.data[0];
   }
   next_pass<KEPT>(row, read, [&] {
     if constexpr (!KEPT || SCALES == 0) normalise();
-    store_scaled(row, groups_of(Q, n, dims.G, length), inverse);
+    store_scaled(row, groups_of(Q, group.n, dims.G, group.length), inverse);
   });
 }
 
