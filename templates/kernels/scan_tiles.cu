@@ -33,6 +33,7 @@
 //! preset  THREADS = 512, PACKS = 4, BLOCKS = 2, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) > device.sm_count * 8192 && M * N * sizeof(T) <= device.sm_count * 32768
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && M * N * sizeof(T) <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when M * N * sizeof(T) <= device.sm_count * 16384
+//! preset  THREADS = 512, PACKS = 2, BLOCKS = 2  when device.compute_capability == 90 && sizeof(T) == 4 && M * N * sizeof(T) <= device.sm_count * 32768
 //! preset  PACKS = 4, BLOCKS = 6, BYTES = 8  when device.compute_capability < 100 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 5  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  PACKS = 4, BLOCKS = 4  when sizeof(T) == 2

@@ -148,6 +148,12 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   __shared__ ScanSmem<Threads, Packs, X> smem;
   __shared__ ChainSmem<X> chain;
   const ChainedRows all_rows = {words, counters, gridDim.x / rows};
+#if __CUDA_ARCH__ >= 900
+  // While the block learns its number, the tile of its index comes to L2, for whichever block has it.
+  if constexpr (Ahead == 0)
+    if (threadIdx.x == Threads - 32)
+      prefetch_tile<Threads * Packs * Count>(from, blockIdx.x, all_rows.tiles, rows, columns);
+#endif
   const u32 number = begun(counters);
   if constexpr (Ahead > 0)
     if (threadIdx.x == Threads - 32)
