@@ -5,7 +5,7 @@
 //! let     VECTORS = AFFINE
 //! use     "device/reduce/register_gradient.cuh"
 //!
-//! require PACKS * COUNT <= 16 || (PACKS * COUNT <= 32 && BLOCKS * THREADS <= 256) "what a thread holds and adds up must fit into registers"
+//! require PACKS * COUNT <= 16 || (PACKS * COUNT <= 32 && BLOCKS * THREADS <= 384) "what a thread holds and adds up must fit into registers"
 //! require WHOLE > 0 || sizeof(T) == 4 || BLOCKS * THREADS <= 512 "ragged rows of 16-bit elements take more registers than 64 a thread"
 //!
 //! preset  WHOLE = 1, LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
@@ -14,23 +14,39 @@
 //! preset  WHOLE = 1, LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4, AHEAD = 0  when sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 4  when sizeof(T) == 4
 //! preset  WHOLE = 1, LANES = 16, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
+//! preset  WHOLE = 1, LANES = 8, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 1, LANES = 16, THREADS = 128, PACKS = 2, BLOCKS = 4  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 1, LANES = 16, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  WHOLE = 1, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2, AHEAD = 0  when sizeof(T) == 4
 //! preset  WHOLE = 1, LANES = 32, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
+//! preset  WHOLE = 1, LANES = 64, THREADS = 64, PACKS = 3, BLOCKS = 6  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 4
+//! preset  WHOLE = 1, LANES = 96, THREADS = 96, PACKS = 3, BLOCKS = 4  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 1, LANES = 128, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 2
+//! preset  WHOLE = 1, LANES = 192, THREADS = 192, PACKS = 3, BLOCKS = 2  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 1, LANES = 512, THREADS = 512, PACKS = 2, BLOCKS = 1
 //! preset  WHOLE = 1, LANES = 512, THREADS = 512, PACKS = 4, BLOCKS = 1, AHEAD = 0  when sizeof(T) == 4
 //! preset  WHOLE = 2, LANES = 4, THREADS = 256, PACKS = 1, BLOCKS = 2
+//! preset  WHOLE = 2, LANES = 4, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 16, THREADS = 256, PACKS = 1, BLOCKS = 2
+//! preset  WHOLE = 2, LANES = 8, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 2, BLOCKS = 3  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 4
+//! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 3, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 32, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
 //! preset  WHOLE = 2, LANES = 32, THREADS = 256, PACKS = 4, BLOCKS = 2, AHEAD = 0  when sizeof(T) == 4
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 4  when sizeof(T) == 4
+//! preset  WHOLE = 2, LANES = 64, THREADS = 64, PACKS = 3, BLOCKS = 6  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 96, THREADS = 96, PACKS = 3, BLOCKS = 4  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 192, THREADS = 192, PACKS = 3, BLOCKS = 2  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 3, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2

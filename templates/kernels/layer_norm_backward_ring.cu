@@ -4,7 +4,7 @@
 //! use     "device/reference/layer_norm_backward.cuh"
 //!
 //! let     VECTORS = AFFINE
-//! let     LEAST   = device.compute_capability == 90 ? 4096 : 8192
+//! let     LEAST   = device.compute_capability == 90 ? (sizeof(T) == 2 ? 4608 : 4096) : 8192
 //! use     "device/reduce/ring_gradient.cuh"
 
 #include "device/ptx/cvt.cuh"

@@ -4,11 +4,11 @@
 //
 // What the files of such rows share of their manifests, which `use` this, after the let VECTORS, how many gradients of
 // vectors there are:
-//! param   THREADS = 256   in {128, 256, 512}       "of a block"
-//! param   LANES   = 32    in {4, 16, 32, 128, 256, 512} "threads of a block that share a row: some of a warp, or the block"
+//! param   THREADS = 256   in {64, 96, 128, 192, 256, 512} "of a block"
+//! param   LANES   = 32    in {4, 8, 16, 32, 64, 96, 128, 192, 256, 512} "threads of a block that share a row: some of a warp, or the block"
 //! param   PACKS   = 2     in {1, 2, 3, 4}          "reads of a thread of a row, which is kept in registers"
 //! param   AHEAD   = 1     in {0, 1}                "1: a thread reads its next row before it works on one"
-//! param   BLOCKS  = 2     in {1, 2, 3, 4, 8}       "blocks of an SM: each walks over rows"
+//! param   BLOCKS  = 2     in {1, 2, 3, 4, 6, 8}    "blocks of an SM: each walks over rows"
 //! param   WHOLE   = 1     in {1, 2, 0}             "1: every row begins at 16 bytes and is whole packs; 2: a row of X begins at the same place in 16 bytes as that of DY"
 //!
 //! let     ROWS    = THREADS / LANES                "rows of a block at a time"
@@ -18,8 +18,9 @@
 //! let     ADDERS  = ceil_div(VECTORS * HELD, 64)   "blocks that add up the sums of the others"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
+//! require THREADS % LANES == 0 && (ROWS & (ROWS - 1)) == 0 "rows of a block are a power of two, so that some grids give a thread rows that begin alike"
 //! require BLOCKS * THREADS <= 1024                 "the threads of an SM share its registers"
-//! require PACKS != 3 || WHOLE == 2                 "three reads are for rows that begin anywhere"
+//! require PACKS != 3 || WHOLE > 0                  "three reads are for rows of which packs are aligned"
 //! require N <= HELD - (WHOLE == 2 ? COUNT - 1 : 0) "a row must fit into its threads' registers"
 //! require WHOLE != 1 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(DY) % 16 == 0 && stride(DY, 0) % COUNT == 0 && alignment(DX) % 16 == 0 && stride(DX, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require WHOLE != 1 || VECTORS == 0 || alignment(W) % 16 == 0 "W is read in packs"
