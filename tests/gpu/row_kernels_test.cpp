@@ -237,4 +237,20 @@ TEST_CASE("gradients of norms agree with their references, where blocks walk few
   check_rows(engine, "layer_norm_backward", {{"M", 77}, {"N", 1000}}, {{"T", DType::f16}}, {{"AFFINE", 0}});
 }
 
+TEST_CASE("gradients of groups of channels agree with their reference, whoever shares a group") {
+  Engine engine;
+  const auto image = [](std::int64_t n, std::int64_t c, std::int64_t s, std::int64_t groups) {
+    return Numbers{{"N", n}, {"C", c}, {"S", s}, {"G", groups}};
+  };
+  for (const DType type : {DType::bf16, DType::f32}) {
+    for (const std::int64_t size : {3, 49, 77, 64, 256, 1024, 3136, 4096, 65536, 300000})
+      check_rows(engine, "group_norm_backward", image(3, 24, size, 6), {{"T", type}}, {});
+    check_rows(engine, "group_norm_backward", image(70, 40, 100, 4), {{"T", type}}, {});
+    check_rows(engine, "group_norm_backward", image(2, 8, 1000000, 2), {{"T", type}}, {{"AFFINE", 1}});
+  }
+  check_rows(engine, "group_norm_backward", image(5, 64, 1234, 2), {{"T", DType::f16}}, {{"AFFINE", 0}});
+  for (const Numbers& empty : {image(0, 8, 9, 2), image(3, 0, 9, 2), image(3, 8, 0, 2)})
+    check_rows(engine, "group_norm_backward", empty, {}, {});
+}
+
 }  // namespace tma_jit

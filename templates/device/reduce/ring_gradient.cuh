@@ -184,16 +184,6 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     smem_.own_given[known].arrive();
   }
 
-  // Joins what the lanes of a warp have, of `size` elements each and `all` together.
-  __device__ static PartSums joined(const PartSums& part, int size, int all) {
-    const auto add = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
-    Sums<2> means = {part.mean * static_cast<f32>(size), part.g};
-    if constexpr (Centered) means = warp_reduce(means, add);
-    const f32 mean = Centered ? means.x[0] / static_cast<f32>(max(all, 1)) : 0, distance = part.mean - mean;
-    Sums<2> squares = {part.squares + distance * distance * static_cast<f32>(size), part.gx + distance * part.g};
-    squares = warp_reduce(squares, add);
-    return {mean, squares.x[0], means.x[1], squares.x[1]};
-  }
   // Joins what the warps give of each row, tells it to all blocks of the cluster, and joins what they tell. Called by a
   // warp.
   __device__ void join_all(f32 eps) const {
@@ -207,13 +197,13 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
       Barrier& all_told = smem_.all_told[known];
       if (Cluster > 1 && lane == 0) all_told.expect(sizeof(smem_.told[0]));
       smem_.own_given[known].wait(parity);
-      PartSums all = joined(lane < kWarps ? smem_.own[known][lane] : PartSums{}, own_size, own_all);
+      PartSums all = joined<Centered>(lane < kWarps ? smem_.own[known][lane] : PartSums{}, own_size, own_all);
       if constexpr (Cluster > 1) {
         if (lane < Cluster)
           remote::store(lane, reinterpret_cast<u32*>(&smem_.told[known][rank_]), reinterpret_cast<u32(&)[4]>(all),
                         all_told);
         all_told.wait_cluster(parity);
-        all = joined(lane < Cluster ? smem_.told[known][lane] : PartSums{}, told_size, of_.columns);
+        all = joined<Centered>(lane < Cluster ? smem_.told[known][lane] : PartSums{}, told_size, of_.columns);
       }
       if (lane > 0) continue;
       smem_.gradients[known] = RowGradient::of<Centered>(all, count, eps);

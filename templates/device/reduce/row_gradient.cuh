@@ -1,13 +1,24 @@
 #pragma once
 // What the gradients of a norm need of a row: y = h * w + b with h = (x - mean) * r, where r is one over the root of
 // the variance; of rms_norm the mean is 0 and the variance the mean of squares.
-#include "device/types.cuh"
+#include "device/reduce/warp.cuh"
 
 // Of some elements of a row: the mean of x, the sum of the squares of its distances from that, the sum of
 // g = DY * w, and the sum of g times those distances.
 struct alignas(16) PartSums {
   f32 mean, squares, g, gx;
 };
+
+// Joins what the lanes of a warp have, of `size` elements each and `all` together; without Centered the mean is 0.
+template <bool Centered> __device__ inline PartSums joined(const PartSums& part, int size, int all) {
+  const auto add = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
+  Sums<2> means = {part.mean * static_cast<f32>(size), part.g};
+  if constexpr (Centered) means = warp_reduce(means, add);
+  const f32 mean = Centered ? means.x[0] / static_cast<f32>(max(all, 1)) : 0, distance = part.mean - mean;
+  Sums<2> squares = {part.squares + distance * distance * static_cast<f32>(size), part.gx + distance * part.g};
+  squares = warp_reduce(squares, add);
+  return {mean, squares.x[0], means.x[1], squares.x[1]};
+}
 
 // DX = r * (g - mean_g - h * mean_gh).
 struct RowGradient {

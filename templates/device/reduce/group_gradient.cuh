@@ -1,0 +1,327 @@
+#pragma once
+// Gradients of a norm over groups of channels, as row_gradient.cuh names their parts: y = h * w + b, with a weight and
+// a bias for each channel. A group's channels lie side by side; it is read as packs of 16 bytes at addresses that are
+// multiples of 16, which are divided into parts. Threads copy a part of X and of DY to shared memory, where each reads
+// its own packs: once for the mean, once for what else the part gives, and once more to store DX.
+//
+// The gradients of a channel's weight and bias need the sums of DY and of DY * h over it, in an order that no timing
+// changes. So each pack leaves the sums of its elements in shared memory, a pair for each channel that it has elements
+// of, from where they are added up. Pair p + c is that of channel c and pack p: each pair has another number, and those
+// of a channel follow each other. Pairs of parts are numbered in the same way.
+//
+// What the files of such groups share of their manifests, which `use` this:
+//! param   WHOLE   = 1     in {1, 0}                "1: channels begin at 16 bytes and are whole packs"
+//! param   NARROW  = 0     in {0, 1}                "1: a channel has fewer elements than a pack"
+//!
+//! let     LENGTH  = CHANNELS * S                   "elements of a group, which are neighbours"
+//! let     GROUP_PACKS = ceil_div(LENGTH + COUNT - 1, COUNT) "at most"
+//!
+//! require N > 0 && LENGTH > 0                      "there must be a group, and an element of it"
+//! require LENGTH <= 2147480000                     "elements of a group are counted in 31 bits"
+//! require C <= 1 || (stride(X, 1) == S && stride(DY, 1) == S && stride(DX, 1) == S) "the channels of a group are neighbours"
+//! require LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(DY) % 16 == 0 && alignment(DX) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(DY, 0) % COUNT == 0 && stride(DX, 0) % COUNT == 0)) "a group begins at 16 bytes in X, DY and DX, and is whole packs"
+//! require WHOLE == 0 || S % COUNT == 0             "channels begin at 16 bytes and are whole packs"
+//! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
+#include "device/ptx/bulk.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/reduce/aligned_row.cuh"
+#include "device/reduce/block.cuh"
+#include "device/reduce/row_gradient.cuh"
+#include "device/tile/channel_affine.cuh"
+#include "device/tile/pack.cuh"
+
+// A group of a batch: where its elements begin, and its first channel.
+template <class T> struct GradientGroup {
+  static constexpr int kCount = 16 / sizeof(T);
+
+  const T *x, *dy;
+  T* dx;
+  int n, first, length;
+  int skip;  // elements of the first pack before the group
+
+  // Group g of batch n, of groups of so many channels.
+  __device__ GradientGroup(const View<const T, 3>& X, const View<const T, 3>& DY, const View<T, 3>& DX, int n, int g,
+                           int channels, int extent)
+      : n(n), first(g * channels), length(channels * extent) {
+    const s64 at = s64{g} * length;
+    x = X.data + n * X.stride[0] + at, dy = DY.data + n * DY.stride[0] + at, dx = DX.data + n * DX.stride[0] + at;
+    skip = skip_of(X, n, at);
+  }
+  // Of the element at `at` of batch n.
+  __device__ static int skip_of(const View<const T, 3>& X, int n, s64 at) {
+    return static_cast<int>(reinterpret_cast<u64>(X.data + n * X.stride[0] + at) % 16 / sizeof(T));
+  }
+  __device__ int packs() const { return ceil_div(skip + length, kCount); }
+  // Elements of the group in packs `begin` to before `end`.
+  __device__ int size(int begin, int end) const { return max(0, within(end) - within(begin)); }
+
+ private:
+  __device__ int within(int pack) const { return max(0, min(length, pack * kCount - skip)); }
+};
+
+// A part of a group, which Lanes threads, a warp or a block, have in shared memory. Affine: 1: there are weights, and
+// pairs; Whole and Narrow as in the manifest.
+template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPart {
+ public:
+  static constexpr int kCount = 16 / sizeof(T);
+
+  const GradientGroup<T>& group;
+
+  // Packs `begin` to begin + packs, fewer where the group ends, or none. `memory`, at a multiple of 16 bytes, has room
+  // for 32 bytes for each of `room` packs, and for 8 for each pack and channel of the part.
+  __device__ GroupPart(const GradientGroup<T>& group, const View<const T, 1>& W, const Divisor& by_channel, int begin,
+                       int packs, u8* memory, int room)
+      : group(group),
+        W_(W),
+        by_channel_(by_channel),
+        lane_(threadIdx.x % Lanes),
+        begin_(begin),
+        packs_(max(0, min(packs, group.packs() - begin))),
+        x_(reinterpret_cast<uint4*>(memory)),
+        dy_(x_ + room),
+        pairs_(reinterpret_cast<float2*>(dy_ + room)) {
+    first_ = max(0, index_of(0)), end_ = max(first_, min(group.length, index_of(packs_)));
+    channel_ = by_channel.quotient(first_), channels_ = packs_ == 0 ? 0 : by_channel.quotient(end_ - 1) + 1 - channel_;
+  }
+
+  // Elements of the part, its first channel, and how many it has elements of.
+  __device__ int size() const { return end_ - first_; }
+  __device__ int first_channel() const { return channel_; }
+  __device__ int channels() const { return channels_; }
+
+  // Begins to copy the part. Called by all its threads, after the barriers have been initialised for one arrival each;
+  // those of device code before sm_90 are not used.
+  __device__ void load(Barrier (&full)[2]) const {
+    const int whole = Whole ? 0 : index_of(0) < 0, whole_end = Whole ? packs_ : (end_ - index_of(0)) / kCount;
+#if __CUDA_ARCH__ >= 900
+    if (lane_ == 0) {
+      const int count = max(0, whole_end - whole);
+      full[0].expect(count * 16), full[1].expect(count * 16);
+      const T* const x = group.x + index_of(whole);
+      for (int i = 0; i < count; i += kChunk)
+        bulk::load(x_ + whole + i, x + i * kCount, min(kChunk, count - i) * 16, full[0]);
+      const T* const dy = group.dy + index_of(whole);
+      for (int i = 0; i < count; i += kChunk)
+        bulk::load(dy_ + whole + i, dy + i * kCount, min(kChunk, count - i) * 16, full[1]);
+    }
+#else
+    for (int q = lane_; q < whole_end; q += Lanes)
+      if (q >= whole) cp_async::cg(smem_address(x_ + q), group.x + index_of(q));
+    cp_async::commit();
+    for (int q = lane_; q < whole_end; q += Lanes)
+      if (q >= whole) cp_async::cg(smem_address(dy_ + q), group.dy + index_of(q));
+    cp_async::commit();
+#endif
+    if constexpr (Whole) return;
+    if (whole > 0 && lane_ == 0 && packs_ > 0) load_ends(0);
+    if (whole_end < packs_ && whole_end >= whole && lane_ == whole_end % Lanes) load_ends(whole_end);
+  }
+  // Begins to bring the part to L2, for a block that copies it later; from sm_90 on. Called by one thread.
+  __device__ void prefetch() const {
+    const int begin = Whole ? 0 : index_of(0) < 0, end = Whole ? packs_ : (end_ - index_of(0)) / kCount;
+    if (end <= begin) return;
+    bulk::prefetch(group.x + index_of(begin), (end - begin) * 16);
+    bulk::prefetch(group.dy + index_of(begin), (end - begin) * 16);
+  }
+  // Returns when the thread's packs of X have come, and of DY too. Each thread reads its own packs only.
+  __device__ void wait_x(Barrier (&full)[2]) const {
+#if __CUDA_ARCH__ >= 900
+    full[0].wait(0);
+#else
+    cp_async::wait<1>();
+#endif
+  }
+  __device__ void wait_dy(Barrier (&full)[2]) const {
+#if __CUDA_ARCH__ >= 900
+    full[1].wait(0);
+#else
+    cp_async::wait<0>();
+#endif
+  }
+
+  // The sum of the thread's elements of X.
+  __device__ f32 sum() const {
+    f32 sum = 0;
+#pragma unroll 2
+    for (int q = lane_; q < packs_; q += Lanes) {
+      const Elements<T> x = {x_[q]};
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sum += to_f32(x[i]);
+    }
+    return sum;
+  }
+  // The sums over the thread's elements of (x - mean)^2, of g and of g * (x - mean). Leaves the pairs of its packs: of
+  // DY and of DY * (x - mean).
+  __device__ Sums<3> add_up(f32 mean) const {
+    Sums<3> all = {};
+#pragma unroll 2
+    for (int q = lane_; q < packs_; q += Lanes) {
+      const Elements<T> x = {x_[q]}, dy = {dy_[q]};
+      const int channel = by_channel_.quotient(max(index_of(q), 0));
+      if constexpr (Narrow) {
+        add_up_each(q, channel, x, dy, mean, all);
+      } else if constexpr (!Whole) {
+        add_up_two(q, channel, x, dy, mean, all);
+      } else {
+        float2 pair = {};
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) add(to_f32(x[i]) - mean, to_f32(dy[i]), pair, all);
+        leave(q, channel, pair, all);
+      }
+    }
+    return all;
+  }
+  // Calls f(c, pair, own) with the sums of the pairs of each channel of the part that the thread's warp has, whose
+  // first pair is `own`, in one of its lanes. Called by all threads of the part, when all have left their pairs.
+  template <class F> __device__ void each_channel(F f) const {
+    if (packs_ > 64 * channels_)
+      each_channel_by<32>(f);
+    else
+      each_channel_by<8>(f);
+  }
+  // The number of the first pair of channel c of the part.
+  __device__ int pair_of(int c) const {
+    return max(0, pack_of(c * extent()) - begin_) + c - channel_;
+  }
+  __device__ const float2& pair(int i) const {
+    return pairs_[i];
+  }
+
+  // Stores DX.
+  template <class Output> __device__ void store(const RowGradient& at, Output output) const {
+    const f32 slope = -at.r * at.r * at.mean_gh, origin = -at.r * at.mean_g;
+#pragma unroll 2
+    for (int q = lane_; q < packs_; q += Lanes) {
+      const Elements<T> x = {x_[q]}, dy = {dy_[q]};
+      const int j = index_of(q);
+      Pack<T, kCount> out;
+      if constexpr (Whole) {
+        const int c = by_channel_.quotient(j);
+        const f32 scale = at.r * weight(c);
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const f32 dx = scale * to_f32(dy[i]) + (slope * (to_f32(x[i]) - at.mean) + origin);
+          out.x[i] = from_f32<T>(output(dx, group.n, group.first + c, j - c * extent() + i));
+        }
+      } else {
+        const ChannelAffine<T, kCount, Narrow, Affine >= 1> affine(W_, W_, end_channel(), by_channel_, group.first, j);
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const f32 g = affine(to_f32(dy[i]), i), dx = at.r * g + (slope * (to_f32(x[i]) - at.mean) + origin);
+          out.x[i] = from_f32<T>(output(dx, group.n, affine.channel_of(i), affine.position_of(i)));
+        }
+      }
+      store_pack(j, out);
+    }
+  }
+
+ private:
+  static constexpr int kChunk = 512;  // packs that are copied at a time
+
+  // The index in the group of the first element of the part's pack q; negative if it lies before the group.
+  __device__ int index_of(int q) const {
+    return (begin_ + q) * kCount - group.skip;
+  }
+  __device__ int pack_of(int j) const {
+    return (j + group.skip) / kCount;
+  }
+  __device__ int extent() const {
+    return static_cast<int>(by_channel_.by);
+  }
+  __device__ int end_channel() const {
+    return group.first + static_cast<int>(by_channel_.quotient(group.length));
+  }
+  __device__ f32 weight(int c) const {
+    if constexpr (Affine >= 1) return to_f32(W_.data[(group.first + c) * W_.stride[0]]);
+    return 1;
+  }
+  // Copies the elements of pack q that the group has, and clears the others.
+  __device__ void load_ends(int q) const {
+    T* const x = reinterpret_cast<T*>(x_ + q);
+    T* const dy = reinterpret_cast<T*>(dy_ + q);
+    for (int i = 0; i < kCount; ++i) {
+      const int j = index_of(q) + i;
+      const bool held = j >= 0 && j < group.length;
+      x[i] = held ? group.x[j] : from_f32<T>(0), dy[i] = held ? group.dy[j] : from_f32<T>(0);
+    }
+  }
+  __device__ static void add(f32 distance, f32 dy, float2& pair, Sums<3>& all) {
+    all.x[0] += distance * distance, pair.x += dy, pair.y += dy * distance;
+  }
+  __device__ void leave(int q, int channel, const float2& pair, Sums<3>& all) const {
+    const f32 w = weight(channel);
+    all.x[1] += w * pair.x, all.x[2] += w * pair.y;
+    if constexpr (Affine >= 1) pairs_[q + channel - channel_] = pair;
+  }
+  // Of a pack that has elements of this channel and, at will, of the next.
+  __device__ void add_up_two(int q, int channel, const Elements<T>& x, const Elements<T>& dy, f32 mean,
+                             Sums<3>& all) const {
+    const int first = index_of(q), next = (channel + 1) * extent();  // where the next channel begins
+    f32 distance[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) distance[i] = to_f32(x[i]) - mean;
+    if (first < 0 || first + kCount > group.length) {  // elements that are not the group's have a dy of 0
+#pragma unroll
+      for (int i = 0; i < kCount; ++i)
+        if (first + i < 0 || first + i >= group.length) distance[i] = 0;
+    }
+    float2 pairs[2] = {};
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const f32 d = distance[i], g = to_f32(dy[i]);
+      all.x[0] += d * d;
+      if (first + i < next)
+        pairs[0].x += g, pairs[0].y += g * d;
+      else
+        pairs[1].x += g, pairs[1].y += g * d;
+    }
+    leave(q, channel, pairs[0], all);
+    if (next < min(first + kCount, group.length)) leave(q, channel + 1, pairs[1], all);
+  }
+  // Of a pack that has elements of any number of channels, of which this is the first.
+  __device__ void add_up_each(int q, int channel, const Elements<T>& x, const Elements<T>& dy, f32 mean,
+                              Sums<3>& all) const {
+    float2 pair = {};
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const int j = index_of(q) + i;
+      if (j < 0 || j >= group.length) continue;
+      add(to_f32(x[i]) - mean, to_f32(dy[i]), pair, all);
+      const bool last = j + 1 == (channel + 1) * extent();  // of its channel
+      if (!last && i + 1 < kCount) continue;
+      leave(q, channel, pair, all);
+      if (last) pair = {}, ++channel;
+    }
+  }
+  template <int Width, class F> __device__ void each_channel_by(F f) const {
+    const auto plus = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
+    for (int base = 0; base < channels_; base += Lanes / Width) {
+      const int c = channel_ + base + lane_ / Width, own = pair_of(c);
+      Sums<2> sums = {};
+      if (c < channel_ + channels_) {
+        const int last = min(pack_of((c + 1) * extent() - 1), begin_ + packs_ - 1) - begin_ + c - channel_;
+#pragma unroll 4
+        for (int i = own + lane_ % Width; i <= last; i += Width) sums.x[0] += pairs_[i].x, sums.x[1] += pairs_[i].y;
+      }
+      sums = warp_reduce<Width>(sums, plus);
+      if (lane_ % Width == 0 && c < channel_ + channels_) f(c, make_float2(sums.x[0], sums.x[1]), pairs_[own]);
+    }
+  }
+  __device__ void store_pack(int j, const Pack<T, kCount>& out) const {
+    if (Whole || (j >= 0 && j + kCount <= group.length)) {
+      store_whole_pack(group.dx + j, out);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      if (j + i >= 0 && j + i < group.length) group.dx[j + i] = out.x[i];
+  }
+
+  const View<const T, 1>& W_;
+  const Divisor& by_channel_;
+  const int lane_, begin_, packs_;
+  uint4 *const x_, *const dy_;
+  float2* const pairs_;
+  int first_, end_;         // elements of the group that the part has
+  int channel_, channels_;  // the first channel of the part, and how many it has elements of
+};

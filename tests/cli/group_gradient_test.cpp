@@ -1,0 +1,79 @@
+// The gradients of groups of channels: of every file and division of a group, wherever channels begin and end. Needs
+// NVRTC.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// With channels of `size` elements, and room for so many between them.
+void check_passes(const char* device, const std::string& size, const Words& more, int room = 0) {
+  Words words = {"run", "group_norm_backward", "--check", "--json", "--device", device, "S=" + size};
+  for (const char* tensor : {"X=", "DY=", "DX="})
+    words.insert(words.end(), {"--pitch", tensor + std::to_string(std::stoi(size) + room)});
+  words.insert(words.end(), more.begin(), more.end());
+  const CommandResult result = run_command(words, shared_cache());
+  CAPTURE(words);
+  CAPTURE(result.err);
+  CAPTURE(result.out);
+  CHECK(result.exit == 0);
+}
+
+constexpr const char* kHopper = "emulator:sm_90a";
+constexpr const char* kAmpere = "emulator:sm_80";
+constexpr const char* kStarved = "emulator:sm_90a:policy=starved";
+
+}  // namespace
+
+TEST_CASE("gradients of groups that a warp, a block or a cluster keeps in shared memory agree with their reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"2", "6", "50", "64"}) {  // a warp has a group, and a block those of four batches
+    check_passes(kHopper, size, {"N=9", "C=12", "G=3"});
+    check_passes(kAmpere, size, {"N=5", "C=12", "G=2", "T=f32", "LANES=32", "THREADS=128"});
+  }
+  for (const char* affine : {"AFFINE=0", "AFFINE=1", "AFFINE=2"}) {
+    check_passes(kHopper, "698", {"N=3", "C=12", "G=3", affine, "CLUSTER=1", "D=bf16"});
+    check_passes(kAmpere, "700", {"N=2", "C=6", "G=1", affine, "T=f16"});
+    check_passes(kHopper, "700", {"N=2", "C=6", "G=2", affine, "T=f32", "THREADS=128", "LANES=128", "CLUSTER=8"});
+    check_passes(kStarved, "78", {"N=3", "C=12", "G=3", affine, "THREADS=128", "LANES=128", "CLUSTER=4"});
+  }
+  check_passes(kHopper, "5", {"N=2", "C=4096", "G=1", "CLUSTER=2"});  // more channels than threads
+  check_passes(kHopper, "33",
+               {"N=2", "C=4", "G=2", "--operand", "residual : bf16[N, C, S]", "--hook",
+                "output=dx + residual[n, c, s] + 0.1f * c"});
+}
+
+TEST_CASE("gradients of groups in tiles, which blocks read twice, agree with their reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const Words tiles = {"--template-file", "group_norm_backward_tiles", "THREADS=128", "PACKS=2", "G=2"};
+  const auto check_tiles = [&](const char* device, const char* size, Words words) {
+    words.insert(words.end(), tiles.begin(), tiles.end());
+    check_passes(device, size, words);
+  };
+  for (const char* affine : {"AFFINE=0", "AFFINE=1", "AFFINE=2"}) {
+    check_tiles(kHopper, "1040", {"N=3", "C=6", affine});
+    check_tiles(kStarved, "1043", {"N=3", "C=8", affine, "T=f32", "D=f16"});
+    check_tiles(kAmpere, "2056", {"N=2", "C=2", affine, "T=f16"});
+  }
+  check_tiles(kHopper, "3", {"N=2", "C=4096"});
+}
+
+TEST_CASE("gradients of groups whose channels have room between them, and of none, agree with their reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"1", "9", "101"}) {
+    check_passes(kHopper, size, {"N=2", "C=12", "G=3"}, 3);
+    check_passes(kAmpere, size, {"N=2", "C=6", "G=1", "T=f32", "AFFINE=1"}, 8);
+    check_passes(kHopper, size, {"N=2", "C=6", "G=2", "--offset", "DY=1"});
+  }
+  check_passes(kHopper, "9", {"N=0", "C=6", "G=2"});
+  check_passes(kHopper, "0", {"N=3", "C=6", "G=2"});
+  check_passes(kHopper, "9", {"N=3", "C=0", "G=2"});
+}
+
+}  // namespace tma_jit::cli
