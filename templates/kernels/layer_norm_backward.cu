@@ -46,10 +46,10 @@
 //! preset  WHOLE = 2, LANES = 64, THREADS = 64, PACKS = 3, BLOCKS = 6  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 96, THREADS = 96, PACKS = 3, BLOCKS = 4  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 3, BLOCKS = 3  when device.compute_capability == 90 && sizeof(T) == 2
-//! preset  WHOLE = 2, LANES = 192, THREADS = 192, PACKS = 3, BLOCKS = 2  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 3, BLOCKS = 2  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 4, BLOCKS = 2  when sizeof(T) == 2
+//! preset  WHOLE = 2, LANES = 192, THREADS = 192, PACKS = 3, BLOCKS = 2  when device.compute_capability == 90 && sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 256, THREADS = 256, PACKS = 3, BLOCKS = 1  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 256, THREADS = 256, PACKS = 4, BLOCKS = 1  when sizeof(T) == 2
 //! preset  WHOLE = 2, LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 2  when sizeof(T) == 4
