@@ -31,7 +31,7 @@
 //! cluster CLUSTER
 //! launch  grid BATCHES * G * CLUSTER  block THREADS  smem SMEM
 //!
-//! preset  LANES = 32, THREADS = 128, BLOCKS = 8  when GROUP_PACKS <= 129
+//! preset  LANES = 32, THREADS = 128, BLOCKS = 8  when GROUP_PACKS <= 128
 //! preset  LANES = 32, THREADS = 128, BLOCKS = 5  when GROUP_PACKS <= 300 && S % COUNT != 0
 //! preset  LANES = 128, THREADS = 128, BLOCKS = 8
 //! preset  LANES = 256, THREADS = 256, BLOCKS = 4, AHEAD = 256  when device.compute_capability >= 90
@@ -97,7 +97,7 @@ struct Division {
 
   __device__ explicit Division(const Dims& dims) {
     channels = dims.C / dims.G;
-    each = ceil_div(ceil_div(channels * dims.S + Part::kCount - 1, Part::kCount), CLUSTER);
+    each = ceil_div(channels * dims.S / Part::kCount, CLUSTER);
     room = ceil_div(each * 32 + (AFFINE > 0 ? (each + min(channels, each * Part::kCount)) * 8 : 0), 16) * 16;
     const int block = blockIdx.x / CLUSTER;
     batch = block / dims.G, g = block % dims.G, rank = CLUSTER == 1 ? 0 : static_cast<int>(blockIdx.x % CLUSTER);
@@ -170,7 +170,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   const PartSums all = joined_parts({mean, sums.x[0], sums.x[1], sums.x[2]}, group, block.each, smem);
   const RowGradient gradient = RowGradient::of<true>(all, static_cast<f32>(group.length), eps);
 
-  const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, block.channels, CLUSTER, block.each};
+  const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, block.channels, CLUSTER,
+                                block.each * Part::kCount};
   const int batches = ceil_div(dims.N, kRows);
   if constexpr (AFFINE > 0) {
     float2* const of_batch = in_memory.of(block.batch, block.g);
@@ -190,9 +191,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   if constexpr (AFFINE > 0) {
     __syncthreads();
     if (!smem.last) return;
-    in_memory.add_batches<THREADS, WHOLE>(
-        X, batches, block.g, dims.S, reinterpret_cast<float2*>(memory),
-        [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
+    in_memory.add_batches<THREADS>(batches, block.g, dims.S, reinterpret_cast<float2*>(memory),
+                                   [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
   }
 }
 

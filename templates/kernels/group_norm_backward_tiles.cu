@@ -102,7 +102,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
     fence_barrier_init();
   }
 #endif
-  const int channels = dims.C / dims.G, packs = ceil_div(channels * dims.S + Part::kCount - 1, Part::kCount);
+  const int channels = dims.C / dims.G, packs = channels * dims.S / Part::kCount;
   u32* const counts = reinterpret_cast<u32*>(counters);
   const PhasedTile own = PhasedTile::next(counts, ceil_div(packs, HELD));
   const int n = own.row / dims.G, g = own.row % dims.G;
@@ -110,7 +110,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   const GradientGroup<T> group(X, DY, DX, n, g, channels, dims.S);
   const Part part(group, W, by_channel, own.tile * HELD, HELD, memory, HELD);
   PartSums* const of_tiles = reinterpret_cast<PartSums*>(parts) + s64{own.row} * own.tiles;
-  const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, channels, own.tiles, HELD};
+  const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, channels, own.tiles, HELD * Part::kCount};
   float2* const of_tile = in_memory.of(n, g) + own.tile;
   part.load(smem.full);
   if (AHEAD > 0 && threadIdx.x == 0 && !own.second) {
@@ -143,9 +143,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   if constexpr (AFFINE > 0) {
     __syncthreads();
     if (!smem.last) return;
-    in_memory.add_batches<THREADS, WHOLE>(
-        X, dims.N, g, dims.S, reinterpret_cast<float2*>(memory),
-        [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
+    in_memory.add_batches<THREADS>(dims.N, g, dims.S, reinterpret_cast<float2*>(memory),
+                                   [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
   }
 }
 

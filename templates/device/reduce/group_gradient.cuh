@@ -1,6 +1,6 @@
 #pragma once
 // Gradients of a norm over groups of channels, as row_gradient.cuh names their parts: y = h * w + b, with a weight and
-// a bias for each channel. A group's channels lie side by side; it is read as packs of 16 bytes at addresses that are
+// a bias for each channel. A group's channels lie side by side; it is whole packs of 16 bytes at addresses that are
 // multiples of 16, which are divided into parts. Threads copy a part of X and of DY to shared memory, where each reads
 // its own packs: once for the mean, once for what else the part gives, and once more to store DX.
 //
@@ -14,7 +14,7 @@
 //! param   NARROW  = 0     in {0, 1}                "1: a channel has fewer elements than a pack"
 //!
 //! let     LENGTH  = CHANNELS * S                   "elements of a group, which are neighbours"
-//! let     GROUP_PACKS = ceil_div(LENGTH + COUNT - 1, COUNT) "at most"
+//! let     GROUP_PACKS = ceil_div(LENGTH, COUNT)
 //!
 //! require N > 0 && LENGTH > 0                      "there must be a group, and an element of it"
 //! require LENGTH <= 2147480000                     "elements of a group are counted in 31 bits"
@@ -37,7 +37,6 @@ template <class T> struct GradientGroup {
   const T *x, *dy;
   T* dx;
   int n, first, length;
-  int skip;  // elements of the first pack before the group
 
   // Group g of batch n, of groups of so many channels.
   __device__ GradientGroup(const View<const T, 3>& X, const View<const T, 3>& DY, const View<T, 3>& DX, int n, int g,
@@ -45,18 +44,10 @@ template <class T> struct GradientGroup {
       : n(n), first(g * channels), length(channels * extent) {
     const s64 at = s64{g} * length;
     x = X.data + n * X.stride[0] + at, dy = DY.data + n * DY.stride[0] + at, dx = DX.data + n * DX.stride[0] + at;
-    skip = skip_of(X, n, at);
   }
-  // Of the element at `at` of batch n.
-  __device__ static int skip_of(const View<const T, 3>& X, int n, s64 at) {
-    return static_cast<int>(reinterpret_cast<u64>(X.data + n * X.stride[0] + at) % 16 / sizeof(T));
-  }
-  __device__ int packs() const { return ceil_div(skip + length, kCount); }
+  __device__ int packs() const { return length / kCount; }
   // Elements of the group in packs `begin` to before `end`.
-  __device__ int size(int begin, int end) const { return max(0, within(end) - within(begin)); }
-
- private:
-  __device__ int within(int pack) const { return max(0, min(length, pack * kCount - skip)); }
+  __device__ int size(int begin, int end) const { return max(0, min(packs(), end) - begin) * kCount; }
 };
 
 // A part of a group, which Lanes threads, a warp or a block, have in shared memory. Affine: 1: there are weights, and
@@ -80,48 +71,39 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
         x_(reinterpret_cast<uint4*>(memory)),
         dy_(x_ + room),
         pairs_(reinterpret_cast<float2*>(dy_ + room)) {
-    first_ = max(0, index_of(0)), end_ = max(first_, min(group.length, index_of(packs_)));
-    channel_ = by_channel.quotient(first_), channels_ = packs_ == 0 ? 0 : by_channel.quotient(end_ - 1) + 1 - channel_;
+    channel_ = by_channel.quotient(index_of(0));
+    channels_ = packs_ == 0 ? 0 : by_channel.quotient(index_of(packs_) - 1) + 1 - channel_;
   }
 
   // Elements of the part, its first channel, and how many it has elements of.
-  __device__ int size() const { return end_ - first_; }
+  __device__ int size() const { return packs_ * kCount; }
   __device__ int first_channel() const { return channel_; }
   __device__ int channels() const { return channels_; }
 
   // Begins to copy the part. Called by all its threads, after the barriers have been initialised for one arrival each;
   // those of device code before sm_90 are not used.
   __device__ void load(Barrier (&full)[2]) const {
-    const int whole = Whole ? 0 : index_of(0) < 0, whole_end = Whole ? packs_ : (end_ - index_of(0)) / kCount;
 #if __CUDA_ARCH__ >= 900
     if (lane_ == 0) {
-      const int count = max(0, whole_end - whole);
-      full[0].expect(count * 16), full[1].expect(count * 16);
-      const T* const x = group.x + index_of(whole);
-      for (int i = 0; i < count; i += kChunk)
-        bulk::load(x_ + whole + i, x + i * kCount, min(kChunk, count - i) * 16, full[0]);
-      const T* const dy = group.dy + index_of(whole);
-      for (int i = 0; i < count; i += kChunk)
-        bulk::load(dy_ + whole + i, dy + i * kCount, min(kChunk, count - i) * 16, full[1]);
+      full[0].expect(packs_ * 16), full[1].expect(packs_ * 16);
+      const T *const x = group.x + index_of(0), *const dy = group.dy + index_of(0);
+      for (int i = 0; i < packs_; i += kChunk)
+        bulk::load(x_ + i, x + i * kCount, min(kChunk, packs_ - i) * 16, full[0]);
+      for (int i = 0; i < packs_; i += kChunk)
+        bulk::load(dy_ + i, dy + i * kCount, min(kChunk, packs_ - i) * 16, full[1]);
     }
 #else
-    for (int q = lane_; q < whole_end; q += Lanes)
-      if (q >= whole) cp_async::cg(smem_address(x_ + q), group.x + index_of(q));
+    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(x_ + q), group.x + index_of(q));
     cp_async::commit();
-    for (int q = lane_; q < whole_end; q += Lanes)
-      if (q >= whole) cp_async::cg(smem_address(dy_ + q), group.dy + index_of(q));
+    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(dy_ + q), group.dy + index_of(q));
     cp_async::commit();
 #endif
-    if constexpr (Whole) return;
-    if (whole > 0 && lane_ == 0 && packs_ > 0) load_ends(0);
-    if (whole_end < packs_ && whole_end >= whole && lane_ == whole_end % Lanes) load_ends(whole_end);
   }
   // Begins to bring the part to L2, for a block that copies it later; from sm_90 on. Called by one thread.
   __device__ void prefetch() const {
-    const int begin = Whole ? 0 : index_of(0) < 0, end = Whole ? packs_ : (end_ - index_of(0)) / kCount;
-    if (end <= begin) return;
-    bulk::prefetch(group.x + index_of(begin), (end - begin) * 16);
-    bulk::prefetch(group.dy + index_of(begin), (end - begin) * 16);
+    if (packs_ == 0) return;
+    bulk::prefetch(group.x + index_of(0), packs_ * 16);
+    bulk::prefetch(group.dy + index_of(0), packs_ * 16);
   }
   // Returns when the thread's packs of X have come, and of DY too. Each thread reads its own packs only.
   __device__ void wait_x(Barrier (&full)[2]) const {
@@ -157,7 +139,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
 #pragma unroll 2
     for (int q = lane_; q < packs_; q += Lanes) {
       const Elements<T> x = {x_[q]}, dy = {dy_[q]};
-      const int channel = by_channel_.quotient(max(index_of(q), 0));
+      const int channel = by_channel_.quotient(index_of(q));
       if constexpr (Narrow) {
         add_up_each(q, channel, x, dy, mean, all);
       } else if constexpr (!Whole) {
@@ -181,7 +163,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
   }
   // The number of the first pair of channel c of the part.
   __device__ int pair_of(int c) const {
-    return max(0, pack_of(c * extent()) - begin_) + c - channel_;
+    return max(0, c * extent() / kCount - begin_) + c - channel_;
   }
   __device__ const float2& pair(int i) const {
     return pairs_[i];
@@ -211,19 +193,16 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
           out.x[i] = from_f32<T>(output(dx, group.n, affine.channel_of(i), affine.position_of(i)));
         }
       }
-      store_pack(j, out);
+      store_whole_pack(group.dx + j, out);
     }
   }
 
  private:
   static constexpr int kChunk = 512;  // packs that are copied at a time
 
-  // The index in the group of the first element of the part's pack q; negative if it lies before the group.
+  // The index in the group of the first element of the part's pack q.
   __device__ int index_of(int q) const {
-    return (begin_ + q) * kCount - group.skip;
-  }
-  __device__ int pack_of(int j) const {
-    return (j + group.skip) / kCount;
+    return (begin_ + q) * kCount;
   }
   __device__ int extent() const {
     return static_cast<int>(by_channel_.by);
@@ -234,16 +213,6 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
   __device__ f32 weight(int c) const {
     if constexpr (Affine >= 1) return to_f32(W_.data[(group.first + c) * W_.stride[0]]);
     return 1;
-  }
-  // Copies the elements of pack q that the group has, and clears the others.
-  __device__ void load_ends(int q) const {
-    T* const x = reinterpret_cast<T*>(x_ + q);
-    T* const dy = reinterpret_cast<T*>(dy_ + q);
-    for (int i = 0; i < kCount; ++i) {
-      const int j = index_of(q) + i;
-      const bool held = j >= 0 && j < group.length;
-      x[i] = held ? group.x[j] : from_f32<T>(0), dy[i] = held ? group.dy[j] : from_f32<T>(0);
-    }
   }
   __device__ static void add(f32 distance, f32 dy, float2& pair, Sums<3>& all) {
     all.x[0] += distance * distance, pair.x += dy, pair.y += dy * distance;
@@ -257,18 +226,10 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
   __device__ void add_up_two(int q, int channel, const Elements<T>& x, const Elements<T>& dy, f32 mean,
                              Sums<3>& all) const {
     const int first = index_of(q), next = (channel + 1) * extent();  // where the next channel begins
-    f32 distance[kCount];
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) distance[i] = to_f32(x[i]) - mean;
-    if (first < 0 || first + kCount > group.length) {  // elements that are not the group's have a dy of 0
-#pragma unroll
-      for (int i = 0; i < kCount; ++i)
-        if (first + i < 0 || first + i >= group.length) distance[i] = 0;
-    }
     float2 pairs[2] = {};
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const f32 d = distance[i], g = to_f32(dy[i]);
+      const f32 d = to_f32(x[i]) - mean, g = to_f32(dy[i]);
       all.x[0] += d * d;
       if (first + i < next)
         pairs[0].x += g, pairs[0].y += g * d;
@@ -276,7 +237,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
         pairs[1].x += g, pairs[1].y += g * d;
     }
     leave(q, channel, pairs[0], all);
-    if (next < min(first + kCount, group.length)) leave(q, channel + 1, pairs[1], all);
+    if (next < first + kCount && next < group.length) leave(q, channel + 1, pairs[1], all);
   }
   // Of a pack that has elements of any number of channels, of which this is the first.
   __device__ void add_up_each(int q, int channel, const Elements<T>& x, const Elements<T>& dy, f32 mean,
@@ -285,7 +246,6 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const int j = index_of(q) + i;
-      if (j < 0 || j >= group.length) continue;
       add(to_f32(x[i]) - mean, to_f32(dy[i]), pair, all);
       const bool last = j + 1 == (channel + 1) * extent();  // of its channel
       if (!last && i + 1 < kCount) continue;
@@ -299,7 +259,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
       const int c = channel_ + base + lane_ / Width, own = pair_of(c);
       Sums<2> sums = {};
       if (c < channel_ + channels_) {
-        const int last = min(pack_of((c + 1) * extent() - 1), begin_ + packs_ - 1) - begin_ + c - channel_;
+        const int last = min(((c + 1) * extent() - 1) / kCount, begin_ + packs_ - 1) - begin_ + c - channel_;
 #pragma unroll 4
         for (int i = own + lane_ % Width; i <= last; i += Width) sums.x[0] += pairs_[i].x, sums.x[1] += pairs_[i].y;
       }
@@ -307,21 +267,11 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
       if (lane_ % Width == 0 && c < channel_ + channels_) f(c, make_float2(sums.x[0], sums.x[1]), pairs_[own]);
     }
   }
-  __device__ void store_pack(int j, const Pack<T, kCount>& out) const {
-    if (Whole || (j >= 0 && j + kCount <= group.length)) {
-      store_whole_pack(group.dx + j, out);
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      if (j + i >= 0 && j + i < group.length) group.dx[j + i] = out.x[i];
-  }
 
   const View<const T, 1>& W_;
   const Divisor& by_channel_;
   const int lane_, begin_, packs_;
   uint4 *const x_, *const dy_;
   float2* const pairs_;
-  int first_, end_;         // elements of the group that the part has
   int channel_, channels_;  // the first channel of the part, and how many it has elements of
 };

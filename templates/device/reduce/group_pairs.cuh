@@ -5,7 +5,7 @@
 #include "device/reduce/group_gradient.cuh"
 
 // The pairs of channels in global memory: of each batch those of each group and, of that, of `parts` parts of `each`
-// packs; a batch stands for several whose pairs have been added up.
+// elements; a batch stands for several whose pairs have been added up.
 struct GroupPairs {
   float2* data;
   int groups, channels, parts, each;
@@ -14,9 +14,8 @@ struct GroupPairs {
 
   // Adds up those of each channel of group g, always in the same order. Calls store(c, sum) once for each. Called by
   // all Threads threads of a block; `memory` has room for a pair of each.
-  template <int Threads, bool Whole, class T, class Store>
-  __device__ void add_batches(const View<const T, 3>& X, int batches, int g, int extent, float2* memory,
-                              Store store) const {
+  template <int Threads, class Store>
+  __device__ void add_batches(int batches, int g, int extent, float2* memory, Store store) const {
     for (int first = 0; first < channels; first += Threads) {
       const int across = min(channels - first, Threads), slices = Threads / across;
       const int c = static_cast<int>(threadIdx.x) % across, slice = static_cast<int>(threadIdx.x) / across;
@@ -24,7 +23,7 @@ struct GroupPairs {
       if (slice < slices) {
 #pragma unroll 4
         for (int batch = slice; batch < batches; batch += slices) {
-          const float2 more = of_channel<Whole>(X, batch, g, first + c, extent);
+          const float2 more = of_channel(batch, g, first + c, extent);
           sum.x += more.x, sum.y += more.y;
         }
       }
@@ -41,15 +40,11 @@ struct GroupPairs {
   }
 
  private:
-  template <bool Whole, class T>
-  __device__ float2 of_channel(const View<const T, 3>& X, int batch, int g, int c, int extent) const {
-    using Group = GradientGroup<T>;
+  __device__ float2 of_channel(int batch, int g, int c, int extent) const {
     const float2* const from = of(batch, g) + c;
     if (parts == 1) return from[0];
-    const int skip = Whole ? 0 : Group::skip_of(X, batch, s64{g} * channels * extent);
-    const auto part_of = [&](int j) { return (j + skip) / Group::kCount / each; };
     float2 sum = {};
-    for (int part = part_of(c * extent); part <= part_of((c + 1) * extent - 1); ++part)
+    for (int part = c * extent / each; part <= ((c + 1) * extent - 1) / each; ++part)
       sum.x += from[part].x, sum.y += from[part].y;
     return sum;
   }
