@@ -6,7 +6,7 @@
 //!
 //! param   THREADS = 256   in {128, 256, 512}       "of a block, which has a tile in shared memory"
 //! param   PACKS   = 4     in {2, 4, 8}             "packs of a tile that a thread has"
-//! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 8}    "of an SM"
+//! param   BLOCKS  = 2     in {1, 2, 3, 4, 5, 8}    "of an SM"
 //! param   AHEAD   = 0     in {0, 128, 256, 512}    "by how many tiles a block brings one to L2 before another block copies it"
 //!
 //! let     HELD    = THREADS * PACKS                "packs of a tile"
@@ -25,8 +25,8 @@
 //!
 //! launch  grid 2 * N * G * TILES  block THREADS  smem SMEM
 //!
-//! preset  THREADS = 128, PACKS = 8, BLOCKS = 5, AHEAD = 256  when device.compute_capability >= 90
-//! preset  THREADS = 128, PACKS = 8, BLOCKS = 3
+//! preset  THREADS = 128, PACKS = 8, BLOCKS = 5, AHEAD = 256  when device.compute_capability >= 90 && device.smem_per_sm >= 220000
+//! preset  THREADS = 128, PACKS = 8, BLOCKS = 3  when device.smem_per_sm >= 130000
 //! preset  THREADS = 128, PACKS = 8, BLOCKS = 2
 //! preset  THREADS = 128, PACKS = 4, BLOCKS = 2
 
