@@ -14,10 +14,9 @@ timed() {  # NAME COMMAND...
   slow_steps+=("$((SECONDS - begin)) $1")
 }
 
-# Prints CTest's output, with the ten slowest steps before its summary. One test more than there are processors runs,
-# since some wait for a while.
+# Prints CTest's output, with the ten slowest steps before its summary.
 run_ctest() {  # OPTION...
-  ctest --test-dir build --output-on-failure --no-label-summary -j "$(($(nproc) + 1))" "$@" |
+  ctest --test-dir build --output-on-failure --no-label-summary -j "$(nproc)" "$@" |
     awk -v steps="$(printf '%s\n' "${slow_steps[@]}")" -f tools/dev.d/slowest.awk
 }
 
