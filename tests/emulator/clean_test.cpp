@@ -90,9 +90,9 @@ Request shrunk(Engine& engine, Request request) {
   return request;
 }
 
-// Returns all problems of probes and, of a kernel's file, one problem of each preset; the sort of extents changes from
-// preset to preset, so that every file meets every sort. Of the costly problems, which take seconds, only each eighth
-// is taken, and a smaller one of a file that has no others.
+// Returns all problems of probes and, of a kernel's file, one problem of every other preset; the sort of extents
+// changes from one to the next, so that every file meets every sort. Of the costly problems, which take seconds, only
+// each eighth is taken, and a smaller one of a file that has no others.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   const std::set<std::string> probes = probes_of(engine);
   std::map<std::string, std::map<std::map<std::string, std::int64_t>, std::vector<Request>>> files;
@@ -107,7 +107,8 @@ std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
     std::size_t index = 0;
     std::pair<double, Request> cheapest{HUGE_VAL, {}};
     for (auto& [params, of_preset] : presets) {
-      Request& request = of_preset[index++ % of_preset.size()];
+      if (index++ % 2 == 1) continue;
+      Request& request = of_preset[index / 2 % of_preset.size()];
       const double cost = cost_of(engine, request);
       if (cost < cheapest.first) cheapest = {cost, request};
       if (cost < kCostly || (cost < kTooCostly && costly++ % kEachCostly == 0)) sample.push_back(std::move(request));
