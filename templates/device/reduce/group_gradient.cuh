@@ -84,20 +84,10 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
   // those of device code before sm_90 are not used.
   __device__ void load(Barrier (&full)[2]) const {
 #if __CUDA_ARCH__ >= 900
-    if (lane_ == 0) {
-      full[0].expect(packs_ * 16), full[1].expect(packs_ * 16);
-      const T *const x = group.x + index_of(0), *const dy = group.dy + index_of(0);
-      for (int i = 0; i < packs_; i += kChunk)
-        bulk::load(x_ + i, x + i * kCount, min(kChunk, packs_ - i) * 16, full[0]);
-      for (int i = 0; i < packs_; i += kChunk)
-        bulk::load(dy_ + i, dy + i * kCount, min(kChunk, packs_ - i) * 16, full[1]);
-    }
-#else
-    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(x_ + q), group.x + index_of(q));
-    cp_async::commit();
-    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(dy_ + q), group.dy + index_of(q));
-    cp_async::commit();
+    if (lane_ == 0) full[0].expect(packs_ * 16), full[1].expect(packs_ * 16);
 #endif
+    copy(x_, group.x, full[0]);
+    copy(dy_, group.dy, full[1]);
   }
   // Begins to bring the part to L2, for a block that copies it later; from sm_90 on. Called by one thread.
   __device__ void prefetch() const {
@@ -200,6 +190,16 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
  private:
   static constexpr int kChunk = 512;  // packs that are copied at a time
 
+  // Begins to copy the part's packs of a tensor, in which the group begins at `from`.
+  __device__ void copy(uint4* to, const T* from, Barrier& full) const {
+#if __CUDA_ARCH__ >= 900
+    if (lane_ > 0) return;
+    for (int q = 0; q < packs_; q += kChunk) bulk::load(to + q, from + index_of(q), min(kChunk, packs_ - q) * 16, full);
+#else
+    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(to + q), from + index_of(q));
+    cp_async::commit();
+#endif
+  }
   // The index in the group of the first element of the part's pack q.
   __device__ int index_of(int q) const {
     return (begin_ + q) * kCount;
