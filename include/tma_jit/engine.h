@@ -89,8 +89,8 @@ class TMA_JIT_API Engine {
 
   // Returns the request completed to a solvable problem for this engine's device: dims that satisfy the template's
   // ranges and rules, and hooks and scalars where those have no default. Params are pinned only if the planner's own
-  // choice would not accept the problem. Planning the result gives the tensors. Fails (no_config) if no such problem is
-  // found.
+  // choice would not accept the problem, and types are named only if no file accepts the default ones. Planning the
+  // result gives the tensors. Fails (no_config) if no such problem is found.
   [[nodiscard]] Result<Request> example(const Request& request, ExampleSize size = {});
   // Returns the problems that `check` runs: for every preset (and the defaults) of every file that serves the engine's
   // arch, for every choice of types and every kind of extents, a problem that also satisfies the preset's condition,

@@ -172,6 +172,13 @@ std::optional<Request> searched_example(const templates::Template& kernel, const
   return pinned;
 }
 
+// Finds a problem of the types that the request gives, and of the default types of others.
+std::optional<Request> example_of_types(const templates::Template& kernel, const Request& request,
+                                        const DeviceInfo& device, ExampleSize size) {
+  if (auto found = example_of(kernel, request, device, size)) return found;
+  return searched_example(kernel, request, device, size);
+}
+
 // Selects from the dims given for all files those that the kernel has.
 Dims own_dims(const templates::Template& kernel, const Dims& dims) {
   Dims own;
@@ -240,11 +247,15 @@ Result<Request> example(const Request& request, const DeviceInfo& device, Templa
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   for (const templates::Template* kernel : tried) {
     if (!check_names(*kernel, request)) continue;
-    const Request whole = completed(*kernel, request);
-    if (auto found = example_of(*kernel, whole, device, size)) return std::move(*found);
-    if (auto found = searched_example(*kernel, whole, device, size)) return std::move(*found);
+    if (auto found = example_of_types(*kernel, completed(*kernel, request), device, size)) return std::move(*found);
   }
   TMA_JIT_CHECK(check_names(*tried.front(), request));
+  for (const templates::Template* kernel : tried) {
+    if (!check_names(*kernel, request)) continue;
+    for (const Request& typed : with_types(*kernel, completed(*kernel, request))) {
+      if (auto found = example_of_types(*kernel, typed, device, size)) return std::move(*found);
+    }
+  }
   return fault(*tried.front(), ErrorCode::no_config, "no problem was found that it takes; give dims");
 }
 

@@ -13,8 +13,8 @@
 namespace tma_jit::plan {
 
 // Returns the request completed with dims that satisfy the template, and with texts of hooks and values of scalars that
-// have no default. Params are pinned only if the planner's own choice would not accept the problem. What the request
-// gives is unchanged.
+// have no default. Params are pinned only if the planner's own choice would not accept the problem, and types are named
+// only if no file accepts the default ones. What the request gives is unchanged.
 Result<Request> example(const Request& request, const DeviceInfo& device, TemplatePointers templates, ExampleSize size);
 
 // The choices of types that examples of a preset are found for: all, or only the first that has one.

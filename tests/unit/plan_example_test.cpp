@@ -125,7 +125,7 @@ TEST_CASE("rules on strides do not make a preset's example an empty problem, or 
   }
 }
 
-TEST_CASE("every kernel of the tree has an example for every device") {
+TEST_CASE("every kernel of the tree, and every file of it alone, has an example for every device") {
   templates::TemplateSet set;
   std::set<std::string> kernels;
   for (const auto& found : set.all()) {
@@ -135,20 +135,39 @@ TEST_CASE("every kernel of the tree has an example for every device") {
   int planned = 0;
   std::vector<std::string> devices = {"h200"};
   if (testing::combinations() == testing::Combinations::all) devices = {"a100", "h200", "b200", "gb10"};
+  const auto check_example = [&](const Request& request, const DeviceInfo& on, const auto& files) {
+    const auto found = example(request, on, files, {});
+    CHECK_MESSAGE(found.has_value(), request.kernel << " " << request.file << " on " << on.name);
+    if (!found) return;
+    const auto plan = make_plan(*found, on, files);
+    CHECK_MESSAGE(plan.has_value(), request.kernel << " " << request.file << " on " << on.name);
+    ++planned;
+  };
   for (const std::string& name : devices) {
     const DeviceInfo on = device(name);
     for (const std::string& kernel : testing::sampled(std::vector<std::string>(kernels.begin(), kernels.end()))) {
       const auto files = set.find(kernel).value();
-      if (!candidates({}, on, files)) continue;
-      const auto found = example({.kernel = kernel}, on, files, {});
-      CHECK_MESSAGE(found.has_value(), kernel << " on " << name);
-      if (!found) continue;
-      const auto plan = make_plan(*found, on, files);
-      CHECK_MESSAGE(plan.has_value(), kernel << " on " << name);
-      ++planned;
+      const auto serving = candidates({}, on, files);
+      if (!serving) continue;
+      check_example({.kernel = kernel}, on, files);
+      for (const templates::Template* file : *serving)
+        check_example({.kernel = kernel, .file = file->stem()}, on, files);
     }
   }
   CHECK(planned > (testing::combinations() == testing::Combinations::few ? 1 : 20));
+}
+
+TEST_CASE("an example is of types that the file takes where the default ones are refused") {
+  const Request found = example_of(R"(//! kernel line
+//! arch sm_90a
+//! type T = f32 in {f32, bf16}
+//! dim N
+//! tensor X : T[N]
+//! require sizeof(T) == 2 "elements have 16 bits"
+//! launch grid ceil_div(N, 128) block 128
+)",
+                                   {.kernel = "line"});
+  CHECK(found.types.at("T") == DType::bf16);
 }
 
 TEST_CASE("in the examples of the gemms every ring goes round and every tile has a neighbour") {
