@@ -7,7 +7,7 @@
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
 //! param   BN      = 128   in {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
-//! param   TILES   = 1     in {1, 2}                "tiles whose queries and outputs are in shared memory"
+//! param   TILES   = 1     in 1..4                  "tiles whose queries and outputs are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
 //! param   CLUSTER = 1     in {1, 2}                "blocks that load the keys and values of a head together, each into all of them"
 //!
@@ -42,12 +42,14 @@
 //!
 //! preset  HD = 64, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && CAUSAL == 0 && N <= 1024 && given(mask) == 0
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3             when HD > 64 && VD == 0 && CAUSAL == 0 && N <= 1024 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && N <= 3072 && given(mask) == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 || given(mask) == 1
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 4  when HD == 64 && N <= 3072 && given(mask) == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 && (HD <= 64 || VD > 0) || given(mask) == 1
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144 && given(mask) == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                            when given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3  when N <= 8192 && given(mask) == 0
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112                                        when VD != 128
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128, PERSISTENT = 1

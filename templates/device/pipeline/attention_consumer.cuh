@@ -36,7 +36,7 @@ template <> class QueryFactor<false> {
 
 // One consumer warpgroup. Its products of a step are the scores of that step and the part of the output that the
 // weights of the step before make; the latter is computed while the warpgroup converts the former to weights. If there
-// is room for the queries of two tiles, the first step of a tile so computes the last part of the tile before.
+// is room for the queries of several tiles, the first step of a tile so computes the last part of the tile before.
 // finish(o, softmax, work, slot) is called once for each tile in order, with its output and the slot of its queries.
 // Read states that tiles are read from memory.
 template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
@@ -56,7 +56,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
         work_() {}
 
   // Computes the output of the consumer's 64 queries of a tile, which are in a slot; a negative scale changes their
-  // sign. With room for two tiles, the part of its last step remains for the next call. Loop invariant: before each
+  // sign. With room for several tiles, the part of its last step remains for the next call. Loop invariant: before each
   // step, `slot` has its keys, `weights_` are those of the step before, and `o_` is the sum of the weighted values of
   // the steps before that, relative to the maximum that `softmax_` holds. Steps are counted down; the slots of the keys
   // of the step before and of the values of the one before that are released.
@@ -84,7 +84,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     if (!kMaskGiven) slot = wait(keys_);
     typename Softmax::Vector factor;
     Scores s;
-    if (TILES == 2 && pending_) {
+    if (TILES > 1 && pending_) {
       turn_.begin();
       first_factor.multiply(s, smem_.k[slot]);
       const u32 before = wait(values_);
