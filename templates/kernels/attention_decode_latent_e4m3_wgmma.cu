@@ -4,7 +4,7 @@
 //! use     "device/reference/attention_latent.cuh"
 //! use     "device/pipeline/attention_latent.cuh"
 //!
-//! require sizeof(E) == 1                           "rows are converted as they are loaded"
+//! require sizeof(E) == 1                           "the cache is e4m3"
 //! require alignment(C) >= 16 && (stride(C, 0) | stride(C, 1)) % 16 == 0 "rows are loaded 16 bytes at a time"
 //! require stride(C, 2) == 1                        "elements of a row are neighbours"
 
@@ -14,7 +14,8 @@
 #ifndef TMA_JIT_REFERENCE
 
 #include "device/epilogue/attention_latent.cuh"
-#include "device/pipeline/widened_latent.cuh"
+#include "device/pipeline/attention_latent_e4m3.cuh"
+#include "device/pipeline/cache_rows.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
     View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
@@ -25,11 +26,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   if (work.part >= work.parts) return;
   if (threadIdx.x == kConsumers) {
     kept = work;
-    smem.init(4);
+    smem.init();
   }
   __syncthreads();
   if (threadIdx.x < kConsumers) {
-    take_registers<200>();
+    take_registers<232>();
     const DecodeOutput to = {O, L, numbers_of(SC), reinterpret_cast<BlockPart*>(parts),
                              reinterpret_cast<u32*>(counters)};
     attend_latent(smem, Q, work, to.numbers.product_scale(scale, 0, 0), dims);
@@ -37,9 +38,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     work.find_rows(dims);
     combine_latent<kConsumers>(smem.part, work, to, [] { sync(5, kConsumers); });
   } else {
-    give_registers<104>();
+    give_registers<40>();
     const PagedKeys<1> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
-    WidenedLatent<DecodeWork>(smem, C, table, work).load();
+    CacheRows<Smem, DecodeWork>(smem, C, table, work).load();
   }
 }
 

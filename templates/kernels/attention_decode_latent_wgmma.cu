@@ -28,7 +28,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
   if (work.part >= work.parts) return;
   if (threadIdx.x == kConsumers) {
     if (work.keys > 0) tma::prefetch(C);
-    smem.init(1);
+    smem.init();
   }
   __syncthreads();
   if (threadIdx.x < kConsumers) {

@@ -42,7 +42,6 @@
 //! preset  CLUSTER = 4, LEAST = 128   when UNITS * 16 <= ROOM && WANTED >= 4
 //! preset  CLUSTER = 2, LEAST = 128   when UNITS * 2 <= ROOM && WANTED >= 2
 //! preset  CLUSTER = 1, LEAST = 1024
-#include "device/pipeline/halved_queries.cuh"
 #include "device/pipeline/key_copy.cuh"
 #include "device/pipeline/latent_queries.cuh"
 #include "device/pipeline/pipeline.cuh"
@@ -58,20 +57,14 @@
 
 constexpr int kHalf = HD / 2, kConsumers = 2 * kWarpgroup;
 
-// Products are of the type of queries and cache; of f16 where the cache is e4m3, to which one instruction converts it.
-template <bool Halved> struct FactorOf { using Type = T; };
-template <> struct FactorOf<true> { using Type = f16; };
-constexpr bool kHalved = sizeof(E) == 1;
-using Factor = FactorOf<kHalved>::Type;
-
 using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Values = RegisterTile<layout::Mma<16, kHalf>>;  // of one consumer
 using Softmax = OnlineSoftmax<Scores, 8>;
 
 // Rows of KD elements: two halves of values, and the columns beyond, which are only compared.
-struct LatentTile : SharedTile<Factor, BN, KD> {
-  using Half = SharedTile<Factor, BN, kHalf>;
-  using Rest = SharedTile<Factor, BN, KD - HD>;
+struct LatentTile : SharedTile<T, BN, KD> {
+  using Half = SharedTile<T, BN, kHalf>;
+  using Rest = SharedTile<T, BN, KD - HD>;
   __device__ Half& half(int i) { return reinterpret_cast<Half&>(panel[i * (kHalf / kPanel)]); }
   __device__ Rest& rest() { return reinterpret_cast<Rest&>(panel[HD / kPanel]); }
 };
@@ -82,14 +75,14 @@ struct Smem {
     LatentTile k[2];  // of the two consumers; once its scores are made, the rest of a tile holds its weights
     WarpPart part;
   };
-  f32 greatest[2][ROWS], sum[2][ROWS];  // of each consumer's steps; until there are sums, units of queries in sum[0]
+  f32 greatest[2][ROWS], sum[2][ROWS];  // of each consumer's steps
   Pipeline<2> half[2], rest;            // of tiles: consumer i releases half i, and the rest of the other's steps
 
-  // Called by one thread, followed by a barrier of the block. Each slot is filled by `producers`.
-  __device__ void init(u32 producers) {
-    half[0].init(1, producers);
-    half[1].init(1, producers);
-    rest.init(kHalved ? 2 : 1, producers);
+  // Called by one thread, followed by a barrier of the block.
+  __device__ void init() {
+    half[0].init(1);
+    half[1].init(1);
+    rest.init(1);
   }
 };
 static_assert(sizeof(Smem) <= SMEM);
@@ -186,11 +179,6 @@ template <class Work> class LatentAttention {
   // Converts them to weights, which it gives to the other consumer with the maximum.
   __device__ void weigh(int step) {
     const int first = step * BN;
-    if constexpr (kHalved) {
-      Vector unit;
-      get(smem_.sum[0], unit);
-      s_.map_rows(unit, [](f32 x, f32 unit) { return x * unit; });
-    }
     if (negative_) s_.map([](f32 x) { return -x; });
     if (first + BN > seen_by_all_) {
 #pragma unroll
@@ -203,21 +191,15 @@ template <class Work> class LatentAttention {
     put(smem_.greatest[own_], softmax_.greatest());
     tma::fence();
     arrive(1 + own_, kConsumers);
-    if constexpr (!kHalved) weights_.round(s_);
+    weights_.round(s_);
   }
   // Adds the values of this consumer's step.
   __device__ void add_own(int step) {
     if (moved_) scale(factor_);
     clear_values(step, own_);
-    if constexpr (kHalved) {
-      meet();
-      wgmma::multiply(o_, smem_.k[own_].rest(), smem_.k[own_].half(own_));
-    } else {
-      wgmma::multiply(o_, weights_, smem_.k[own_].half(own_));
-    }
+    wgmma::multiply(o_, weights_, smem_.k[own_].half(own_));
     wgmma::wait<0>();
     smem_.half[own_].release_warpgroup(own_);
-    if constexpr (kHalved) smem_.rest.release_warpgroup(own_);
   }
   // Adds those of the other's step, once its weights are there.
   __device__ void begin_other(int step) {
@@ -255,7 +237,7 @@ template <class Work> class LatentAttention {
   bool moved_;
   Vector factor_;
   Scores s_;
-  wgmma::Words<Factor, BN> weights_;
+  wgmma::Words<T, BN> weights_;
   Values o_;
 };
 
@@ -263,10 +245,7 @@ template <class Work> class LatentAttention {
 template <class Work>
 __device__ inline void attend_latent(Smem& smem, const View<const T, 4>& Q, Work& work, f32 scale, const Dims& dims) {
   work.find_rows(dims);
-  if constexpr (kHalved)
-    halve_queries<kConsumers>(smem.q, smem.sum[0], Q, work);
-  else
-    copy_queries<kConsumers>(smem.q, Q, work);
+  copy_queries<kConsumers>(smem.q, Q, work);
   tma::fence();
   sync(5, kConsumers);
   LatentAttention<Work> attention(smem, work, scale, dims.TOKENS);

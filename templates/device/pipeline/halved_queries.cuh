@@ -16,9 +16,17 @@ __device__ inline f32 halving_factor(f32 greatest) {
   return __uint_as_float(min(268 - exponent, 253u) << 23);
 }
 
+// Returns the column of the first factor's 64 in which a lane's element is: a lane has 16 neighbouring elements of a
+// row, four for each of four instructions, where they are two pairs 8 columns apart.
+__device__ constexpr int place_of(int element) {
+  const int lane = element / 16, k = element % 16 / 4, i = element % 4;
+  return k * 16 + i / 2 * 8 + lane * 2 + i % 2;
+}
+
 // Loads the queries of the block's rows, each row times the power of two with which its greatest is far from both ends
-// of f16, so that numbers of bf16 are exact unless they are less than 2^-28 of it. `unit` gets the inverses. Rows
-// beyond become zeros. Called by Threads threads, and followed by a barrier of them.
+// of f16, so that numbers of bf16 are exact unless they are less than 2^-28 of it. `unit` gets the inverses. Of each 64
+// columns, column c is at place_of(c). Rows beyond become zeros. Called by Threads threads, and followed by a barrier
+// of them.
 template <int Threads, class Work>
 __device__ inline void halve_queries(SharedTile<f16, ROWS, KD>& to, f32 (&unit)[ROWS], const View<const T, 4>& Q,
                                      const Work& work) {
@@ -43,9 +51,11 @@ __device__ inline void halve_queries(SharedTile<f16, ROWS, KD>& to, f32 (&unit)[
     const auto at = [&](int i, int j) { return to_f32(parts[i].x[j]) * factor; };
 #pragma unroll
     for (int i = 0; i < kParts; ++i)
-      reinterpret_cast<uint4&>(to.at(row, column + i * 8 * kAcross)) =
-          make_uint4(pack<f16>(at(i, 0), at(i, 1)), pack<f16>(at(i, 2), at(i, 3)), pack<f16>(at(i, 4), at(i, 5)),
-                     pack<f16>(at(i, 6), at(i, 7)));
+#pragma unroll
+      for (int j = 0; j < 8; j += 2) {
+        const int place = (column + i * 8 * kAcross) / 64 * 64 + place_of((column + j) % 64);
+        to.template at<u32>(row, place) = pack<f16>(at(i, j), at(i, j + 1));
+      }
     if (threadIdx.x % kAcross == 0) unit[row] = 1 / factor;
   }
 }
