@@ -65,7 +65,14 @@ class ExtentSearch {
     return dims;
   }
 
-  Merit judged(const Dims& dims) const {
+  // Remembers what it judged: every round but the first meets most of the dims of the one before.
+  Merit judged(const Dims& dims) {
+    const auto [known, is_new] = judged_.try_emplace(dims);
+    if (is_new) known->second = judge(dims);
+    return known->second;
+  }
+
+  Merit judge(const Dims& dims) const {
     Merit merit = problem_.merit(dims);
     for (const Open& open : open_) {
       const std::int64_t value = dims.at(open.name);
@@ -133,6 +140,7 @@ class ExtentSearch {
 
   const ExampleProblem& problem_;
   std::vector<Open> open_;
+  std::map<Dims, Merit> judged_;
   Solution best_;
   bool degenerate_ = false;  // whether extents of 0 and 1 are tried too
 };
@@ -208,11 +216,15 @@ std::optional<Request> preset_example(const templates::Template& kernel, const R
   return request;
 }
 
-// Adds the problems of one preset. Different kinds of extents may lead to the same problem, which is added once.
+// Adds the problems of one preset, the first of them with extents of this kind if there are such. Different kinds of
+// extents may lead to the same problem, which is added once.
 void add_examples_of(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
-                     const PresetConfig& config, ExampleTypes types, std::vector<Request>& requests) {
+                     const PresetConfig& config, std::size_t kind, const ExampleChoice& choice,
+                     std::vector<Request>& requests) {
   const auto first = static_cast<std::ptrdiff_t>(requests.size());
-  for (const Extents extents : kAllExtents) {
+  for (std::size_t i = 0; i < kAllExtents.size(); ++i) {
+    if (!choice.every_kind && std::ssize(requests) > first) return;
+    const Extents extents = kAllExtents[(kind + i) % kAllExtents.size()];
     Solution known;
     for (const Request& one : typed) {
       const auto request = preset_example(kernel, one, device, config, {extents, &known});
@@ -221,16 +233,18 @@ void add_examples_of(const templates::Template& kernel, const std::vector<Reques
                          });
       if (!request || there || !plan_with(kernel, *request, device, Reasons::unsaid)) continue;
       requests.push_back(*request);
-      if (types == ExampleTypes::first) break;
+      if (!choice.every_type) break;
     }
   }
 }
 
 void add_examples(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
-                  ExampleTypes types, std::vector<Request>& requests) {
-  for (const PresetConfig& config : preset_configs(kernel, device)) {
+                  const ExampleChoice& choice, std::vector<Request>& requests) {
+  const std::vector<PresetConfig> configs = preset_configs(kernel, device);
+  for (std::size_t i = 0; i < configs.size(); i += choice.each) {
+    const PresetConfig& config = configs[i];
     const std::size_t before = requests.size();
-    add_examples_of(kernel, typed, device, config, types, requests);
+    add_examples_of(kernel, typed, device, config, choice.every_kind ? 0 : i / choice.each, choice, requests);
     if (requests.size() > before) continue;
     Request refused = typed.front();
     refused.params = config.params;
@@ -260,7 +274,8 @@ Result<Request> example(const Request& request, const DeviceInfo& device, Templa
 }
 
 Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplatePointers templates,
-                                             const std::map<std::string, std::int64_t>& dims, ExampleTypes types) {
+                                             const std::map<std::string, std::int64_t>& dims,
+                                             const ExampleChoice& choice) {
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> kernels, candidates({}, device, templates));
   TMA_JIT_CHECK(check_dims(kernels, dims));
   std::vector<Request> requests;
@@ -269,7 +284,7 @@ Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplateP
     bare.kernel = kernel->kernel;
     bare.file = kernel->stem();
     bare.dims = own_dims(*kernel, dims);
-    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, types, requests);
+    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, choice, requests);
   }
   return requests;
 }

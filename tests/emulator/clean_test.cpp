@@ -90,25 +90,28 @@ Request shrunk(Engine& engine, Request request) {
   return request;
 }
 
-// Returns all problems of probes and, of a kernel's file, one problem of every other preset; the sort of extents
-// changes from one to the next, so that every file meets every sort. Of the costly problems, which take seconds, only
-// each eighth is taken, and a smaller one of a file that has no others.
+// What is taken of kernels: in full every preset with every kind of extents, otherwise every third preset with one
+// kind, which changes from one to the next, so that every file meets every kind.
+plan::ExampleChoice choice_of(const Form& form) {
+  if (form.full) return {};
+  return {.each = 3, .every_type = false, .every_kind = false};
+}
+
+// Of the costly problems of kernels, which take seconds, takes only each eighth, and a smaller one of a file that has
+// no others.
 std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
   const std::set<std::string> probes = probes_of(engine);
-  std::map<std::string, std::map<std::map<std::string, std::int64_t>, std::vector<Request>>> files;
+  std::map<std::string, std::vector<Request>> files;
   std::vector<Request> sample;
   for (Request& request : requests) {
-    auto& of_preset = probes.contains(request.kernel) ? sample : files[request.file][request.params];
-    of_preset.push_back(std::move(request));
+    auto& of_file = probes.contains(request.kernel) ? sample : files[request.file];
+    of_file.push_back(std::move(request));
   }
   std::size_t costly = 0;
-  for (auto& [file, presets] : files) {
+  for (auto& [file, of_file] : files) {
     const std::size_t before = sample.size();
-    std::size_t index = 0;
     std::pair<double, Request> cheapest{HUGE_VAL, {}};
-    for (auto& [params, of_preset] : presets) {
-      if (index++ % 2 == 1) continue;
-      Request& request = of_preset[index / 2 % of_preset.size()];
+    for (Request& request : of_file) {
       const double cost = cost_of(engine, request);
       if (cost < cheapest.first) cheapest = {cost, request};
       if (cost < kCostly || (cost < kTooCostly && costly++ % kEachCostly == 0)) sample.push_back(std::move(request));
@@ -121,8 +124,7 @@ std::vector<Request> sample_of(Engine& engine, std::vector<Request> requests) {
 void check_arch(const std::string& arch) {
   const Form form = form_of_this_run();
   Engine engine = testing::recording_engine(arch);
-  const auto types = form.full ? plan::ExampleTypes::all : plan::ExampleTypes::first;
-  std::vector<Request> requests = testing::small_presets(engine, arch, types, testing::shard_of_this_run());
+  std::vector<Request> requests = testing::small_presets(engine, arch, choice_of(form), testing::shard_of_this_run());
   if (!form.full) requests = sample_of(engine, std::move(requests));
   std::size_t checked = 0, runs = 0;
   std::set<std::string> files;

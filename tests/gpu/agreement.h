@@ -109,22 +109,22 @@ inline Agreement compare_engines(Engine& a, Engine& b, const Request& request, c
   return agreement;
 }
 
-// The presets of every probe and kernel that serves `arch`, in problems that are small for kernels, whose types may be
-// limited, of the kernels of `shard`.
+// The presets of every probe and kernel that serves `arch`, in problems that are small for kernels, of which not all
+// may be chosen, of the kernels of `shard`.
 inline std::vector<Request> small_presets(Engine& engine, const std::string& arch,
-                                          plan::ExampleTypes types = plan::ExampleTypes::all, Shard shard = {}) {
-  std::map<std::string, plan::ExampleTypes> kernels;
+                                          const plan::ExampleChoice& of_kernels = {}, Shard shard = {}) {
+  std::map<std::string, plan::ExampleChoice> kernels;
   for (const auto& info : engine.kernels()) {
     if (info && std::ranges::any_of(info->archs, [&](const std::string& listed) { return plan::serves(listed, arch); }))
-      kernels[info->kernel] = info->probe ? plan::ExampleTypes::all : types;
+      kernels[info->kernel] = info->probe ? plan::ExampleChoice() : of_kernels;
   }
   std::vector<Request> all;
   std::size_t number = 0;
-  for (const auto& [kernel, its_types] : kernels) {
+  for (const auto& [kernel, choice] : kernels) {
     if (!shard.has(number++)) continue;
     const auto selection = EngineInternals::state_of(engine).select(kernel);
     if (!selection) continue;
-    auto presets = plan::preset_examples(engine.device().value(), selection->templates(), {}, its_types);
+    auto presets = plan::preset_examples(engine.device().value(), selection->templates(), {}, choice);
     if (presets) std::ranges::move(*presets, std::back_inserter(all));
   }
   return all;
