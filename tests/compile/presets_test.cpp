@@ -1,7 +1,8 @@
 // Configurations of the embedded templates, kernels and probes, compile for the architectures that their files name,
 // without a warning of NVRTC or ptxas and without a spill. Unless all combinations are taken, these are few of each
-// file in which every preset, type and architecture occurs, and every pair of a parameter's value, a type's kind and
-// width and an instruction set; in builds with sanitizers, the first of some files. TMA_JIT_SHARD=I/N selects each N-th
+// file in which every type, every architecture and every value of a parameter occurs, and every pair of types by their
+// widths, of a value and architectures with or without TMA, of a value and the size of elements, and of a float of 8
+// bits and an instruction set; in builds with sanitizers, the first of some files. TMA_JIT_SHARD=I/N selects each N-th
 // kernel, from the I-th on.
 #include <algorithm>
 #include <atomic>
@@ -67,51 +68,39 @@ std::string_view instruction_set_of(std::string_view arch) {
   return arch == "sm_121a" ? "sm_120a" : arch;
 }
 
-// Instruction sets without what sm_89 has more than sm_80: conversions to and from floats of 8 bits.
-std::string_view basic_instruction_set_of(std::string_view arch) {
-  const std::string_view own = instruction_set_of(arch);
-  return own == "sm_89" ? "sm_80" : own;
+// Whether an architecture has TMA.
+std::string_view era_of(std::string_view arch) {
+  const bool old = arch == "sm_80" || arch == "sm_86" || arch == "sm_89";
+  return old ? "architectures without TMA" : "architectures with TMA";
 }
 
-// Instruction sets that differ for a type's code.
-std::string_view instruction_set_of(std::string_view arch, std::string_view type) {
-  const bool converts = type.ends_with("e4m3") || type.ends_with("e5m2");
-  return converts ? instruction_set_of(arch) : basic_instruction_set_of(arch);
-}
-
-// A type in pairs with instruction sets: integers of a width have the same instructions except for comparisons.
-std::string paired(std::string type) {
+// A type by what differs between its code and that of others: of integers the width, as their instructions are the same
+// except for comparisons, and of the two floats of 16 bits, and of 8 bits, a conversion's instruction.
+std::string width_of(std::string type) {
+  if (type.ends_with("bf16")) return type.substr(0, type.size() - 4) + "f16";
+  if (type.ends_with("e5m2")) return type.substr(0, type.size() - 4) + "e4m3";
   const std::size_t value = type.rfind(' ') + 1;
   if (type[value] == 'u') type[value] = 's';
   return type;
 }
 
-// A type in pairs with values and other types: the two floats of 16 bits, and those of 8 bits, differ in a
-// conversion's instructions.
-std::string width_of(const std::string& type) {
-  if (type.ends_with("bf16")) return type.substr(0, type.size() - 4) + "f16";
-  if (type.ends_with("e5m2")) return type.substr(0, type.size() - 4) + "e4m3";
-  return paired(type);
-}
-
 // What must occur in some job of a file if it occurs in this one. `params` are the names of all parameters that presets
-// of the file give. Pairs of parameters' values occur because presets do.
+// of the file give. Only floats of 8 bits have instructions on some architectures that others lack.
 testing::Features features_of(const Job& job, const std::set<std::string>& params) {
-  std::vector<std::string> values, types = type_names(job.request);
-  testing::Features features = types;
+  testing::Features features = type_names(job.request);
   features.push_back(job.arch);
-  features.push_back(fmt::format("{}", job.request.params));
+  const auto& types_of_job = job.request.types;
+  const std::size_t size = types_of_job.contains("T") ? size_of(types_of_job.at("T")) : 0;
   for (const std::string& param : params) {
     const auto found = job.request.params.find(param);
-    values.push_back(found == job.request.params.end() ? param : fmt::format("{} = {}", param, found->second));
-    features.push_back(fmt::format("{} on {}", values.back(), basic_instruction_set_of(job.arch)));
+    const std::string value = found == job.request.params.end() ? param : fmt::format("{} = {}", param, found->second);
+    features.push_back(fmt::format("{} on {}", value, era_of(job.arch)));
+    features.push_back(fmt::format("{} with elements of {} bytes", value, size));
   }
-  for (const std::string& type : types) {
-    features.push_back(fmt::format("{} on {}", paired(type), instruction_set_of(job.arch, type)));
-  }
+  std::vector<std::string> types = type_names(job.request);
   std::ranges::transform(types, types.begin(), width_of);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    for (const std::string& value : values) features.push_back(fmt::format("{} with {}", types[i], value));
+    if (types[i].ends_with("e4m3")) features.push_back(fmt::format("{} on {}", types[i], instruction_set_of(job.arch)));
     for (std::size_t j = 0; j < i; ++j) features.push_back(fmt::format("{} with {}", types[i], types[j]));
   }
   return features;
