@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "command.h"
+#include "support/combinations.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -84,10 +85,12 @@ TEST_CASE("a matrix that registers do not hold is copied to where the results go
   };
   const std::vector<std::string> one = {"up : bf16[M, N]", "bias : f32[N]"};
   const std::string gate = "epilogue=silu(x + bias[column]) * up[row, column]";
+  std::size_t first = 0;
   for (const char* params : {"BM=128 BN=192 STAGES=5 PINGPONG=1", "BM=128 BN=160 STAGES=5 PINGPONG=1 CLUSTER=2",
                              "BM=128 BN=176 STAGES=5 PINGPONG=1", "BM=256 BN=176 STAGES=3"}) {
-    check("M=300 N=520 K=136", params, one, gate);
-    check("M=257 N=344 K=0", params, one, gate);
+    std::size_t cell = first++;
+    for (const char* extents : {"M=300 N=520 K=136", "M=257 N=344 K=0"})
+      if (testing::takes(cell++)) check(extents, params, one, gate);
   }
   check("M=300 N=521 K=136", "BM=128 BN=192 STAGES=5 PINGPONG=1", one, gate);
   check("M=300 N=520 K=136", "BM=128 BN=192 STAGES=5 PINGPONG=1", {"up : bf16[M, N]", "C : bf16[M, N]"},

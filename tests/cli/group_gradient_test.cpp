@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command.h"
+#include "support/combinations.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -37,13 +38,20 @@ TEST_CASE("gradients of groups that a warp, a block or a cluster keeps in shared
     check_passes(kHopper, size, {"N=9", "C=12", "G=3"});
     check_passes(kAmpere, size, {"N=5", "C=12", "G=2", "T=f32", "LANES=32", "THREADS=128"});
   }
+  std::size_t first = 0;
   for (const char* affine : {"AFFINE=0", "AFFINE=1", "AFFINE=2"}) {
-    check_passes(kHopper, "698", {"N=3", "C=12", "G=3", affine, "CLUSTER=1", "D=bf16"});
-    check_passes(kAmpere, "700", {"N=2", "C=6", "G=1", affine, "T=f16"});
-    check_passes(kHopper, "700", {"N=2", "C=6", "G=2", affine, "T=f32", "THREADS=128", "LANES=128", "CLUSTER=8"});
-    check_passes(kStarved, "78", {"N=3", "C=12", "G=3", affine, "THREADS=128", "LANES=128", "CLUSTER=4"});
+    std::size_t cell = first++;
+    const auto passes = [&](const char* device, const char* size, Words words) {
+      if (!testing::takes(cell++)) return;
+      words.emplace_back(affine);
+      check_passes(device, size, words);
+    };
+    passes(kHopper, "698", {"N=3", "C=12", "G=3", "CLUSTER=1", "D=bf16"});
+    passes(kAmpere, "700", {"N=2", "C=6", "G=1", "T=f16"});
+    passes(kHopper, "700", {"N=2", "C=6", "G=2", "T=f32", "THREADS=128", "LANES=128", "CLUSTER=8"});
+    passes(kStarved, "78", {"N=3", "C=12", "G=3", "THREADS=128", "LANES=128", "CLUSTER=4"});
   }
-  check_passes(kHopper, "5", {"N=2", "C=4096", "G=1", "CLUSTER=2"});  // more channels than threads
+  check_passes(kHopper, "5", {"N=2", "C=1200", "G=1", "CLUSTER=2"});  // more channels than threads
   check_passes(kHopper, "33",
                {"N=2", "C=4", "G=2", "--operand", "residual : bf16[N, C, S]", "--hook",
                 "output=dx + residual[n, c, s] + 0.1f * c"});
@@ -56,12 +64,19 @@ TEST_CASE("gradients of groups in tiles, which blocks read twice, agree with the
     words.insert(words.end(), tiles.begin(), tiles.end());
     check_passes(device, size, words);
   };
+  std::size_t first = 0;
   for (const char* affine : {"AFFINE=0", "AFFINE=1", "AFFINE=2"}) {
-    check_tiles(kHopper, "1040", {"N=3", "C=6", affine});
-    check_tiles(kStarved, "1043", {"N=3", "C=8", affine, "T=f32", "D=f16"});
-    check_tiles(kAmpere, "2056", {"N=2", "C=2", affine, "T=f16"});
+    std::size_t cell = first++;
+    const auto passes = [&](const char* device, const char* size, Words words) {
+      if (!testing::takes(cell++)) return;
+      words.emplace_back(affine);
+      check_tiles(device, size, words);
+    };
+    passes(kHopper, "1040", {"N=3", "C=6"});
+    passes(kStarved, "1043", {"N=3", "C=8", "T=f32", "D=f16"});
+    passes(kAmpere, "2056", {"N=2", "C=2", "T=f16"});
   }
-  check_tiles(kHopper, "3", {"N=2", "C=4096"});
+  check_tiles(kHopper, "3", {"N=2", "C=1600"});
 }
 
 TEST_CASE("gradients of groups whose channels have room between them, and of none, agree with their reference") {

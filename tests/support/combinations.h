@@ -23,19 +23,19 @@ inline Combinations combinations() {
   return requested == "few" ? Combinations::few : Combinations::pairs;
 }
 
-// Returns every 16th value where few combinations are taken, otherwise all.
-template <class T> std::vector<T> sampled(std::vector<T> values) {
-  constexpr std::size_t kEach = 16;
+// Returns one value of `each` where few combinations are taken, otherwise all.
+template <class T> std::vector<T> sampled(std::vector<T> values, std::size_t each = 16) {
   if (combinations() != Combinations::few) return values;
   std::vector<T> few;
-  for (std::size_t i = 0; i < values.size(); i += kEach) few.push_back(std::move(values[i]));
+  for (std::size_t i = 0; i < values.size(); i += each) few.push_back(std::move(values[i]));
   return few;
 }
 
-// Returns whether a test takes the cell of a grid: every cell where all combinations are taken, otherwise every other
-// one. With the sum of a row's and a column's number as the cell, something of each row and of each column is taken.
-inline bool takes(std::size_t cell) {
-  return cell % 2 == 0 || combinations() == Combinations::all;
+// Returns whether a test takes the cell of a grid: every cell where all combinations are taken, otherwise one of
+// `each`. With the sum of a row's and a column's number as the cell, something of each row is taken where there are as
+// many columns as `each`, and of each column where there are as many rows.
+inline bool takes(std::size_t cell, std::size_t each = 2) {
+  return cell % each == 0 || combinations() == Combinations::all;
 }
 
 // Returns the distance between the bytes that a test of each byte of a file changes.

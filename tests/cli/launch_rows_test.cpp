@@ -1,0 +1,323 @@
+// Kernels that compute along rows and groups, and their gradients, with rows of every length, type and way of storing.
+#include <doctest/doctest.h>
+
+#include "launches.h"
+#include "npy.h"
+#include "support/combinations.h"
+
+using namespace tma_jit::cli::launches;
+
+namespace tma_jit::cli {
+namespace {
+
+TEST_CASE("scores of any size have a logarithm of softmax and a loss") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel : {"log_softmax", "cross_entropy"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=4", "N=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=5", "N=333", "--hook", "score=x * 1000.0f"});
+  }
+}
+
+TEST_CASE("rows that do not fit into registers are read again in each pass") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t cell = 0;
+  for (const char* kernel : {"softmax", "log_softmax", "cross_entropy", "rms_norm", "layer_norm", "softmax_backward",
+                             "cross_entropy_backward"}) {
+    if (testing::takes(cell))
+      check_passes({kernel, kDevice, kEmulator, "M=3", "N=5001", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=1"});
+    if (testing::takes(++cell))
+      check_passes({kernel, kDevice, kEmulator, "M=2", "N=6000", "KEPT=0", "THREADS=128", "LANES=128", "PACKS=2"});
+  }
+  check_passes({"softmax", kDevice, kEmulator, "M=1", "N=300001", "T=bf16"});
+}
+
+TEST_CASE("norms take rows of any length, with and without weights, and store the sum with a residual") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"rms_norm", kDevice, kEmulator, "M=3", "N=2047", "WEIGHT=0"});
+  check_passes({"rms_norm", kDevice, kEmulator, "M=5", "N=264", "SUM=1", "--operand", "residual : bf16[M, N]", "--hook",
+                "input=x + residual[row, column]"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=5", "N=1", "AFFINE=0"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=3", "N=1001", "AFFINE=2", "SUM=1", "T=f32", "O=f16"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
+}
+
+TEST_CASE("groups of channels are normalised, whatever the number and the size of channels") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* size : {"S=1", "S=5", "S=101", "S=1024"}) {
+    check_passes({"group_norm", kDevice, kEmulator, "N=2", "C=12", "G=3", size});
+    check_passes({"group_norm", kDevice, "emulator:sm_80", "N=2", "C=6", "G=1", size, "T=f32", "O=f16", "AFFINE=1"});
+  }
+  check_passes({"group_norm", kDevice, kEmulator, "N=1", "C=4", "S=70001", "G=4", "AFFINE=0"});
+  check_passes({"group_norm", kDevice, kEmulator, "N=1", "C=3", "S=9001", "G=1", "KEPT=0", "THREADS=128", "LANES=128",
+                "PACKS=2", "CLUSTER=2"});
+  check_passes({"group_norm", kDevice, kEmulator, "N=2", "C=4", "S=33", "G=2", "--operand", "residual : bf16[N, C, S]",
+                "--hook", "input=x + residual[n, c, s]", "--hook",
+                "output=y / (1 + __expf(-y)) + 0.1f * c + 0.01f * s"});
+  for (const char* empty : {"N=0", "C=0", "S=0"}) {
+    std::vector<std::string> words = {"group_norm", kDevice, kEmulator, empty, "G=2"};
+    for (const char* other : {"N=2", "C=4", "S=9"})
+      if (other[0] != empty[0]) words.emplace_back(other);
+    check_passes(words);
+  }
+}
+
+TEST_CASE("heads are normalised and rotated by their positions, in pairs of either kind") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t first = 0;
+  for (const char* pairs : {"PAIRS=0", "PAIRS=1"}) {
+    std::size_t row = first++;
+    for (const char* size : {"D=2", "D=90", "D=128", "D=512"}) {
+      std::size_t cell = row++;
+      for (const char* heads : {"HEADS=1", "HEADS=2"})
+        if (testing::takes(cell++))
+          check_passes({"qk_norm_rope", kDevice, kEmulator, "M=5", "H=3", "L=40", size, pairs, "J=s64", heads});
+    }
+    check_passes({"qk_norm_rope", kDevice, "emulator:sm_80", "M=7", "H=3", "D=64", "L=5", pairs, "NORM=0",
+                  "POSITIONS=0", "T=f32", "O=f16", "F=bf16", "--offset", "X=1"});
+  }
+  check_passes({"qk_norm_rope", kDevice, kEmulator, "M=0", "H=3", "D=64", "L=0"});
+}
+
+TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the user's") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t first = 0;
+  for (const char* scales : {"SCALES=0", "SCALES=1", "SCALES=2"}) {
+    std::size_t cell = first++;
+    for (const char* columns : {"N=1", "N=127", "N=130", "N=1000"})
+      if (testing::takes(cell++)) check_passes({"quantize", kDevice, kEmulator, "M=5", columns, scales});
+    check_passes({"quantize", kDevice, "emulator:sm_80", "M=3", "N=513", scales, "T=f32"});  // cvt has no e4m3
+    check_passes({"quantize", kDevice, kEmulator, "M=3", "N=256", scales, "--hook", "input=0"});
+    check_passes({"quantize", kDevice, kEmulator, "M=3", "N=0", scales});
+    for (const char* input : {"input=sqrt(x)", "input=column == 3 ? 1 / (x * 0) : x"})  // NaN and infinity
+      check_passes({"quantize", kDevice, kEmulator, "M=2", "N=200", scales, "--hook", input});
+    check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=3", "N=1001", scales, "T=f32", "WEIGHT=0"});
+    check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=5", "N=264", scales, "SUM=1", "--operand",
+                  "residual : bf16[M, N]", "--hook", "input=x + residual[row, column]"});
+  }
+  check_passes({"quantize", kDevice, kEmulator, "M=2", "N=5000", "SCALES=1", "KEPT=0", "THREADS=128", "LANES=128"});
+}
+
+TEST_CASE("groups of channels are normalised and quantized, each with its scale or by a given one") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t first = 0;
+  for (const char* scales : {"SCALES=0", "SCALES=1"}) {
+    std::size_t cell = first++;
+    for (const char* size : {"S=1", "S=3", "S=64", "S=77", "S=0"}) {
+      if (testing::takes(cell))
+        check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=12", "G=3", size, scales});
+      if (testing::takes(++cell))
+        check_passes(
+            {"group_norm_quantize", kDevice, "emulator:sm_80", "N=2", "C=6", "G=1", size, scales, "T=f32", "AFFINE=1"});
+    }
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=4", "S=9001", "G=2", "AFFINE=0", scales});
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=3", "S=9001", "G=1", "KEPT=0", "THREADS=128",
+                  "LANES=128", "CLUSTER=2", scales});
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=33", "G=2", scales, "--operand",
+                  "residual : bf16[N, C, S]", "--hook", "input=x + residual[n, c, s]"});
+    for (const char* input : {"input=0", "input=s == 3 ? sqrt(-1 - x * x) : x"})  // all equal, and NaN
+      check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=40", "G=2", scales, "--hook", input});
+  }
+}
+
+TEST_CASE("rows are stored in 8 and in 4 bits with scales of 8 bits, and read again") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::vector<std::string>> formats = {
+      {"SCALES=3", "O=e4m3", "E=u8"}, {"SCALES=4", "O=u8", "E=u8"}, {"SCALES=5", "O=u8", "E=e4m3", "UNIT=1"}};
+  std::size_t first = 0;
+  for (const char* device : {kEmulator, "emulator:sm_80", "emulator:sm_100a"}) {
+    std::size_t cell = first++;
+    for (const std::vector<std::string>& format : formats) {
+      const auto check_format = [&](std::vector<std::string> words) {
+        if (!testing::takes(cell++)) return;
+        words.insert(words.begin(), {"quantize", kDevice, device});
+        words.insert(words.end(), format.begin(), format.end());
+        check_passes(words);
+      };
+      for (const char* blocked : {"BLOCKED=0", "BLOCKED=1"}) {
+        for (const char* columns : {"N=0", "N=1", "N=37", "N=200", "N=2048"}) check_format({"M=5", columns, blocked});
+        check_format({"M=131", "N=300", "T=f32", blocked});
+        for (const char* input : {"input=sqrt(x)", "input=column == 3 ? 1 / (x * 0) : x"})  // NaN and infinity
+          check_format({"M=2", "N=200", blocked, "--hook", input});
+      }
+    }
+    for (const std::vector<std::string>& format : {std::vector<std::string>{"SCALES=0"},
+                                                   {"SCALES=1"},
+                                                   {"SCALES=2"},
+                                                   {"SCALES=3", "E=u8"},
+                                                   {"SCALES=4", "T=u8", "E=u8"},
+                                                   {"SCALES=5", "T=u8", "E=e4m3"},
+                                                   {"SCALES=5", "T=u8", "E=e4m3", "BLOCKED=1"}}) {
+      for (const char* columns : {"N=0", "N=37", "N=2048"}) {
+        std::vector<std::string> words = {"dequantize", kDevice, device, "M=5", columns};
+        words.insert(words.end(), format.begin(), format.end());
+        if (testing::takes(cell++)) check_passes(words);
+      }
+    }
+  }
+}
+
+TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinations of the user's") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"reduce", kDevice, kEmulator, "M=1", "K=70001", "N=1"});
+  check_passes({"reduce", kDevice, kEmulator, "M=9", "K=101", "N=1", "T=bf16", "O=bf16", "OP=2"});
+  check_passes({"reduce", kDevice, kEmulator, "M=2", "K=300", "N=33", "T=f16", "OP=1"});
+  check_passes({"reduce", kDevice, kEmulator, "M=3", "K=0", "N=8", "OP=3"});
+  const nlohmann::json ran = run_own({"reduce", kDevice, kEmulator, "M=2", "K=3000", "N=2", "--hook", "combine=a * b",
+                                      "--hook", "input=1 + x / 64", "--scalar", "neutral=1"})
+                                 .json();
+  CHECK(ran["config"]["OP"] == 5);
+  CHECK(ran["check"]["passed"] == true);
+}
+
+TEST_CASE("products of many factors agree within what every step rounds") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* columns : {"N=1", "N=24"})
+    check_passes({"reduce", kDevice, kEmulator, "M=2", "K=50000", columns, "--hook", "combine=a * b", "--hook",
+                  "input=1 + 0.0001f * x", "--scalar", "neutral=1"});
+}
+
+TEST_CASE("the greatest elements of rows are found with their indices, the lowest of equal ones first") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"argmax", kDevice, kEmulator, "M=3", "K=5003", "T=bf16"});
+  check_passes({"argmax", kDevice, kEmulator, "M=2", "K=70001", "VALUES=0", "J=s32", "--hook", "key=-x"});
+  check_passes({"argmax", kDevice, kEmulator, "M=2", "K=999", "--hook", "key=sqrt(x)"});  // NaN is the greatest
+  check_passes({"argmax", kDevice, kEmulator, "M=4", "K=0"});
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
+  check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});
+  // More equal elements than there is room for, of blocks and of warps, and few that are not minus infinity.
+  check_passes({"top_k", kDevice, kEmulator, "M=2", "N=20000", "K=64", "KEEP=64", "--hook", "key=floorf(x * 2)"});
+  check_passes({"top_k", kDevice, kEmulator, "M=5", "N=1000", "K=16", "T=bf16", "--hook", "key=floorf(x)"});
+  check_passes({"top_k", kDevice, kEmulator, "M=5", "N=257", "K=8", "LANES=32", "THREADS=128", "--pitch", "X=259",
+                "--hook", "key=column % 100 == 7 ? x : -1.0f / 0.0f"});
+}
+
+TEST_CASE("rows are scanned, in registers and across blocks, with and without their own element") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t first = 0;
+  for (const char* exclusive : {"EXCLUSIVE=0", "EXCLUSIVE=1"}) {
+    std::size_t cell = first++;
+    for (const char* columns : {"N=1", "N=7", "N=130", "N=1001", "N=5000"})
+      if (testing::takes(cell++)) check_passes({"scan", kDevice, kEmulator, "M=3", columns, exclusive});
+    check_passes({"scan", kDevice, kEmulator, "M=2", "N=30001", exclusive, "T=bf16", "--pitch", "X=30003"});
+    check_passes({"scan", kDevice, kEmulator, "M=5", "N=333", exclusive, "T=f16", "OP=2", "--offset", "Y=3"});
+    check_passes({"scan", kDevice, "emulator:sm_80", "M=2", "N=2000", exclusive, "OP=3", "O=bf16"});
+  }
+  for (const char* columns : {"N=1", "N=100", "N=3001", "N=40001"})
+    check_passes({"scan", kDevice, kEmulator, "M=2", columns, "T=s32", "EXCLUSIVE=1", "--offset", "X=1"});
+  for (const char* along : {"ALONG=1", "ALONG=4", "ALONG=16", "ALONG=32"})
+    check_passes({"scan", kDevice, kEmulator, "M=37", "N=1001", along, "T=bf16", "--template-file", "scan_transposed"});
+  // More tiles than a group has.
+  check_passes({"scan", kDevice, kEmulator, "M=2", "N=150001", "THREADS=128", "PACKS=2", "BLOCKS=8"});
+  check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=140000", "THREADS=128", "PACKS=2"});
+  check_passes({"scan", kDevice, kEmulator, "M=3", "N=150001", "THREADS=128", "PACKS=2", "BYTES=8", "T=bf16",
+                "AHEAD=256", "--pitch", "X=150003"});
+  for (const char* rows : {"M=0", "M=3"}) check_passes({"scan", kDevice, kEmulator, rows, "N=0"});
+}
+
+TEST_CASE("long rows are scanned by blocks that walk over tiles in shared memory") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"scan", kDevice});
+    words.insert(words.end(), {"--template-file", "scan_ring", "--sm-budget", "3"});
+    check_passes(words);
+  };
+  check({kEmulator, "M=1", "N=300000"});
+  check({kEmulator, "M=3", "N=100008", "T=bf16", "THREADS=128", "PACKS=2", "STAGES=3", "EXCLUSIVE=1"});
+  check({"emulator:sm_90a:policy=starved", "M=2", "N=150000", "THREADS=128", "PACKS=2", "STAGES=3"});
+  check({"emulator:sm_90a:policy=random,seed=5", "M=1", "N=500000", "T=f16", "O=f16", "OP=2", "THREADS=128", "--hook",
+         "input=x * (1 + column % 3)"});
+}
+
+TEST_CASE("scans take combinations that do not commute, and begin anew with segments") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* columns : {"N=100", "N=3000", "N=40000"}) {
+    const nlohmann::json ran = run_own({"scan", kDevice, kEmulator, "M=2", columns, "--hook", "combine=b == 0 ? a : b",
+                                        "--hook", "input=column % 77 == 5 ? x : 0", "--hook", "output=y + row"})
+                                   .json();
+    CHECK(ran["config"]["OP"] == 5);
+    CHECK(ran["check"]["passed"] == true);
+  }
+  check_passes({"scan", kDevice, kEmulator, "M=2", "N=3000", "--hook", "combine=a * b", "--hook", "input=1 + x / 256",
+                "--scalar", "neutral=1"});
+  const std::string flags = (scratch_folder() / "flags.npy").string();
+  for (const std::int64_t columns : {60, 1003, 30000}) {
+    std::vector<std::uint8_t> values(static_cast<std::size_t>(2 * columns));
+    for (std::size_t i = 0; i < values.size(); i += 37 + i % 5) values[i] = static_cast<std::uint8_t>(1 + i % 3);
+    const std::vector<std::int64_t> shape = {2, columns};
+    REQUIRE(write_npy(flags, DType::u8, shape, std::as_bytes(std::span(values))).has_value());
+    for (const char* exclusive : {"EXCLUSIVE=0", "EXCLUSIVE=1"})
+      check_passes({"scan", kDevice, kEmulator, "--in", "B=" + flags, exclusive, "T=bf16", "O=f32"});
+  }
+}
+
+TEST_CASE("tokens are drawn as the reference draws them, ties, infinities and numbers that are none included") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto draw = [](const char* device, std::vector<std::string> words) {
+    words.insert(words.begin(), {"sample", kDevice, device, "LOGS=1"});
+    check_passes(words);
+  };
+  std::size_t first = 0;
+  for (const char* device : {kEmulator, "emulator:sm_80", "emulator:sm_121a"}) {
+    if (testing::takes(first++)) draw(device, {"M=2", "N=9001", "--scalar", "top_k=50", "--scalar", "top_p=0.9"});
+    if (testing::takes(first))
+      draw(device, {"M=3", "N=777", "T=bf16", "--scalar", "top_k=100", "--scalar", "top_p=0.9", "--hook",
+                    "logit=floorf(x * 2)"});
+  }
+  for (const char* seed : {"seed=1", "seed=4503599627370497"})
+    draw(kEmulator, {"M=6", "N=500", "T=f16", "J=s64", "--scalar", "top_p=0.3", "--scalar", seed, "--scalar",
+                     "offset=12345678901", "--hook", "logit=x * 0"});
+  for (const char* logit : {"logit=sqrt(x)", "logit=column % 50 == 3 ? 1 / (x * 0) : x", "logit=log(x - 100)"})
+    draw(kEmulator, {"M=3", "N=501", "--scalar", "top_p=0.6", "--hook", logit});
+  for (const char* temperature : {"temperature=0", "temperature=0.0001", "temperature=100000"})
+    draw(kEmulator, {"M=3", "N=501", "--scalar", temperature, "--scalar", "top_k=10", "--hook", "logit=floorf(x * 9)"});
+  draw(kEmulator, {"M=3", "N=501", "--scalar", "top_p=0", "--offset", "X=1", "--pitch", "X=505"});
+  draw(kEmulator, {"M=2", "N=5003", "--scalar", "top_p=0.9", "--scalar", "top_k=3000", "THREADS=256", "CLUSTER=8"});
+  draw(kEmulator,
+       {"M=2", "N=5003", "--scalar", "top_k=1000", "THREADS=256", "CLUSTER=8", "--hook", "logit=floorf(x * 2)"});
+  draw(kEmulator, {"M=2", "N=5003", "--scalar", "top_p=0.7", "THREADS=256", "CLUSTER=4", "--hook", "logit=x * 0"});
+  draw(kEmulator, {"M=2", "N=5000", "T=bf16", "--scalar", "top_p=0.9", "KEPT=0", "THREADS=128", "CLUSTER=2"});
+  for (const char* columns : {"N=0", "N=1"}) draw(kEmulator, {"M=3", columns});
+  draw(kEmulator, {"M=0", "N=10"});
+}
+
+TEST_CASE("gradients of rows of any length, with and without weights, of no rows too") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* kernel :
+       {"softmax_backward", "cross_entropy_backward", "rms_norm_backward", "layer_norm_backward"}) {
+    for (const char* columns : {"N=1", "N=131", "N=1000"}) check_passes({kernel, kDevice, kEmulator, "M=7", columns});
+    check_passes({kernel, kDevice, kEmulator, "M=0", "N=5"});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // tiles that are read twice
+    const std::string file = std::string(kernel) + "_tiles";
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=20003"});
+    check_passes({kernel, kDevice, kEmulator, "M=9", "N=4104", "T=f32", "ROWS=4", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=0", "N=70000"});
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N=0", "--template-file", file});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // rows that a cluster keeps
+    const std::string file = std::string(kernel) + "_ring";
+    for (const char* rows : {"M=0", "M=1", "M=70"})
+      check_passes({kernel, kDevice, kEmulator, rows, "N=32760", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=137", "N=5000", "THREADS=256", "CLUSTER=4", "PACKS=2", "STAGES=2",
+                  "T=f32", "--template-file", file});
+    check_passes({kernel, kDevice, "emulator:sm_90a:policy=starved", "M=141", "N=6000", "THREADS=128", "CLUSTER=8",
+                  "PACKS=1", "T=f16", "--hook", "output=dx + row", "--template-file", file});
+    check_passes({kernel, kDevice, "emulator:sm_90a:policy=random,seed=3", "M=530", "N=4616", "--template-file", file});
+    check_passes({kernel, kDevice, kEmulator, "M=5", "N=40000", "--template-file", file});
+  }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // rows that begin anywhere in 16 bytes
+    for (const char* columns : {"N=1", "N=9", "N=101"})
+      check_passes({kernel, kDevice, kEmulator, "M=300", columns, "LANES=16", "THREADS=128", "PACKS=1", "BLOCKS=2",
+                    "--pitch", "DY=203", "--pitch", "X=107", "--pitch", "DX=107"});
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=1001", "WHOLE=2", "LANES=32", "PACKS=4", "BLOCKS=1"});
+    check_passes({kernel, kDevice, kEmulator, "M=40", "N=503", "T=f32", "WHOLE=2", "LANES=128", "THREADS=128"});
+    check_passes({kernel, kDevice, kEmulator, "M=19", "N=1001", "--offset", "X=1"});
+  }
+  check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});
+  check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=1", "T=f32", "G=bf16"});
+}
+
+}  // namespace
+}  // namespace tma_jit::cli
