@@ -80,7 +80,7 @@ class TMA_JIT_API Engine {
   [[nodiscard]] Result<void> add_template_file(const std::filesystem::path& file);
   // Returns one element per template file; a file that does not parse is an error in its place. With the name of a
   // kernel only its files are parsed, and the result is empty if no file declares it.
-  std::vector<Result<KernelInfo>> kernels(std::optional<std::string_view> kernel = std::nullopt);
+  [[nodiscard]] std::vector<Result<KernelInfo>> kernels(std::optional<std::string_view> kernel = std::nullopt);
   // Returns one request for every preset (and the defaults) of every file of a kernel that serves the engine's arch,
   // and for every choice of its types: the set that `check` and pre-warming build. Dims that are not in `dims` are
   // 1024.

@@ -42,17 +42,18 @@ struct TuningRecord {
 // puts them next to each other.
 TMA_JIT_API std::string tuning_line(const TuningRecord& record);
 // Fails (parse) if the line is not such an object; the error names the field.
-TMA_JIT_API Result<TuningRecord> parse_tuning_line(std::string_view line);
+[[nodiscard]] TMA_JIT_API Result<TuningRecord> parse_tuning_line(std::string_view line);
 
 struct TuningFile {
   std::vector<TuningRecord> records{};
   std::vector<std::string> faults{};  // "FILE:LINE: why" of each line that was skipped
 };
 // Reads a file of records; a missing file has none. Fails (io) if it cannot be read.
-TMA_JIT_API Result<TuningFile> read_tuning_file(const std::filesystem::path& file);
+[[nodiscard]] TMA_JIT_API Result<TuningFile> read_tuning_file(const std::filesystem::path& file);
 // Adds records to a file and replaces those of the same problem; the file stays sorted. Other processes may do so at
 // the same time without losing a record. Lines that are not records are kept unchanged. Fails with io.
-TMA_JIT_API Result<void> merge_tuning_file(const std::filesystem::path& file, std::span<const TuningRecord> records);
+[[nodiscard]] TMA_JIT_API Result<void> merge_tuning_file(const std::filesystem::path& file,
+                                                         std::span<const TuningRecord> records);
 
 // The result of one configuration.
 struct TuneTrial {
@@ -133,7 +134,7 @@ TMA_JIT_API std::filesystem::path tuning_file(const Engine& engine);
 // with the same file take turns, so that the second finds the records of the first. Requests that have records in the
 // file are only looked up, which needs no device. Fails if the others have no device, the budget is not positive or the
 // file cannot be written; a request that cannot be tuned has its error in its result.
-TMA_JIT_API Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests,
-                                                 const TuneOptions& options = {});
+[[nodiscard]] TMA_JIT_API Result<std::vector<TuneResult>> tune(Engine& engine, std::span<const Request> requests,
+                                                               const TuneOptions& options = {});
 
 }  // namespace tma_jit

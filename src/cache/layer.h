@@ -42,7 +42,7 @@ class Layer {
   // Returns its entries that are most similar to a missing one.
   virtual Nearest nearest(const Question& question) const = 0;
   // Records that it has entries of that compiler, if it is writable.
-  virtual Result<void> record_compiler(std::string_view) const { return {}; }
+  [[nodiscard]] virtual Result<void> record_compiler(std::string_view) const { return {}; }
   // Returns whether it is on a file system of this machine only, which always answers.
   virtual bool local() const = 0;
 };

@@ -36,6 +36,6 @@ struct Constants {
 };
 
 // Returns the constants for a target: the text's base, with what it has for the target. Fails (parse) naming the field.
-Result<Constants> constants_for(std::string_view arch, std::string_view text);
+[[nodiscard]] Result<Constants> constants_for(std::string_view arch, std::string_view text);
 
 }  // namespace tma_jit::estimation

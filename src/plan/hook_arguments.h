@@ -10,6 +10,6 @@ namespace tma_jit::plan {
 
 // Returns nothing if the template has no hook. Else returns the struct's own argument, followed by one for each
 // operand: tensors first, each kind in the order of the request.
-Result<std::vector<Argument>> hook_arguments(const Values& values);
+[[nodiscard]] Result<std::vector<Argument>> hook_arguments(const Values& values);
 
 }  // namespace tma_jit::plan

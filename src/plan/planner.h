@@ -50,8 +50,8 @@ enum class Reasons : std::uint8_t { unsaid, said };
 // Returns the configurations that are most worth measuring, at most `most`: first the one that `make_plan` chooses,
 // then, of all files that serve the device, in turns one of all configurations and one preset, each with the fewest
 // estimated cycles that are left, and last those of files without an estimate (Search::rank).
-Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device, TemplatePointers templates,
-                                    std::size_t most);
+[[nodiscard]] Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& device,
+                                                  TemplatePointers templates, std::size_t most);
 
 // Returns one request for the defaults and every preset of every file that serves the device, and for every choice of
 // types for which it is valid: all params pinned, no tensors. Dims that are not in `dims` are 1024, or the nearest

@@ -41,7 +41,7 @@ bool never_valid(const templates::Template& kernel, Request request, const Devic
                  const templates::Expression* when);
 
 // Fails unless every dim is one of some template; the error suggests one.
-Result<void> check_dims(const std::vector<const templates::Template*>& kernels,
-                        const std::map<std::string, std::int64_t>& dims);
+[[nodiscard]] Result<void> check_dims(const std::vector<const templates::Template*>& kernels,
+                                      const std::map<std::string, std::int64_t>& dims);
 
 }  // namespace tma_jit::plan

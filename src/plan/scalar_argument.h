@@ -8,6 +8,6 @@
 namespace tma_jit::plan {
 
 // Returns the request's value or the default, in the scalar's type.
-Result<Argument> scalar_argument(const Binding& binding, const templates::Scalar& declared);
+[[nodiscard]] Result<Argument> scalar_argument(const Binding& binding, const templates::Scalar& declared);
 
 }  // namespace tma_jit::plan

@@ -44,7 +44,7 @@ class Search {
     std::int64_t cycles = 0;           // 0 if the template states none
     bool preset = false;               // whether it is one whose condition holds; said only where there are cycles
   };
-  Result<std::vector<Ranked>> rank(std::size_t most);
+  [[nodiscard]] Result<std::vector<Ranked>> rank(std::size_t most);
 
   Values& values() { return values_; }
   const std::vector<Condition>& conditions() const { return conditions_; }

@@ -9,7 +9,7 @@ namespace tma_jit::templates {
 [[nodiscard]] Result<void> check(Builder& builder);
 
 // The same for one tensor or scalar that is added to a complete template.
-Result<void> check_added(Builder& builder, Tensor& tensor);
-Result<void> check_added(const Builder& builder, const Scalar& scalar);
+[[nodiscard]] Result<void> check_added(Builder& builder, Tensor& tensor);
+[[nodiscard]] Result<void> check_added(const Builder& builder, const Scalar& scalar);
 
 }  // namespace tma_jit::templates
