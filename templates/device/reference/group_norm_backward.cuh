@@ -1,5 +1,6 @@
 #pragma once
-// The float64 reference of `group_norm_backward`: a block for each group finds DX, and one for each channel DW and DB.
+// The float64 reference of `group_norm_backward`: a block for each group of a batch finds DX, and one for each group
+// DW and DB, whose sums grow by a batch after the other.
 //
 // What the files of the kernel group_norm_backward share of their manifests, which `use` this:
 //! type    T       = bf16  in {f32, bf16, f16}      "elements of X, W, DY and DX"
@@ -26,7 +27,7 @@
 //! hook    output(f32 dx, s32 n, s32 c, s32 s) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
 //! work    flops 14 * N * C * S  bytes 3 * N * C * S * sizeof(T) + C * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(D))
-//! reference group_norm_backward_reference  grid max(min(N * G, 65536), min(C, 65536), 1)  block 256
+//! reference group_norm_backward_reference  grid min(max(N, 1) * G, 65536)  block 256
 #include "device/ptx/cvt.cuh"
 #include "device/reference/row_reduce.cuh"
 
@@ -58,15 +59,21 @@ extern "C" __global__ void group_norm_backward_reference(View<const T, 3> X, Vie
           hooks.output(r * (g(j) - mean_g - h(j) * mean_gh), n, c, s);
     }
   }
-  for (s64 c = blockIdx.x; AFFINE > 0 && c < dims.C; c += gridDim.x) {
-    f64 dw = 0, db = 0;
-    for (s64 n = 0; n < dims.N && dims.S > 0; ++n) {
-      moments(n, c / channels, mean, r);
-      dw += row_sum(dims.S, [&](s64 s) { return at(DY, n, c, s) * (at(X, n, c, s) - mean) * r; });
-      db += row_sum(dims.S, [&](s64 s) { return at(DY, n, c, s); });
+  for (s64 group = blockIdx.x; AFFINE > 0 && group < dims.G; group += gridDim.x) {
+    for (s64 n = 0; n == 0 || n < dims.N; ++n) {
+      const bool any = n < dims.N && length > 0;
+      if (any) moments(n, group, mean, r);
+      for (s64 c = group * channels; c < (group + 1) * channels; ++c) {
+        const s64 size = any ? dims.S : 0;
+        const f64 dw = row_sum(size, [&](s64 s) { return at(DY, n, c, s) * (at(X, n, c, s) - mean) * r; });
+        const f64 db = row_sum(size, [&](s64 s) { return at(DY, n, c, s); });
+        if (threadIdx.x > 0) continue;
+        f64& weights = DW.data[c * DW.stride[0]];
+        weights = (n > 0 ? weights : 0) + dw;
+        if (AFFINE < 2) continue;
+        f64& biases = DB.data[c * DB.stride[0]];
+        biases = (n > 0 ? biases : 0) + db;
+      }
     }
-    if (threadIdx.x > 0) continue;
-    DW.data[c * DW.stride[0]] = dw;
-    if (AFFINE > 1) DB.data[c * DB.stride[0]] = db;
   }
 }
