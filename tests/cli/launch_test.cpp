@@ -89,8 +89,8 @@ TEST_CASE("a matrix in a file binds the dims of copy and of map, a vector those 
 TEST_CASE("without dims an example is run") {
   if (!has_compiler() || !kHasEmulator) return;
   std::set<std::string> kernels;
-  for (const auto& file : run_command({"list", "--arch", "sm_90a", "--json"}).json()["kernels"])
-    kernels.insert(file["kernel"].get<std::string>());
+  const nlohmann::json listed = run_command({"list", "--arch", "sm_90a", "--json"}).json();
+  for (const nlohmann::json& file : listed["kernels"]) kernels.insert(file["kernel"].get<std::string>());
   CHECK(kernels.size() > 40);
   std::size_t cell = 0;
   for (const std::string& kernel : kernels)
