@@ -27,8 +27,11 @@
 //! let     EPI_N     = SWAP ? PANEL : SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_M     = SWAP ? min(32, BM & -BM) : 64 "rows of D that one copy stores"
 //! let     RING      = STAGES * (BM + BN) * 128
-//! let     EPI_BYTES = CONSUMERS * (SWAP ? 32 * 64 * sizeof(O) : align_up(64 * EPI_N * sizeof(O), 128))  "an epilogue tile of each consumer"
-//! let     EPI_TILES = (SWAP ? BM > 32 : BN / EPI_N % 2 == 0) && RING + 2 * EPI_BYTES + 1024 <= 227 * 1024 ? 2 : 1  "epilogue tiles of a consumer: two, if the shared memory of a block of sm_90a holds them"
+//! let     EPI_BYTES = SWAP ? 32 * 64 * sizeof(O) : align_up(64 * EPI_N * sizeof(O), 128)  "an epilogue tile"
+//! let     LEFT      = 226 * 1024 - RING            "shared memory of a block of sm_90a for them"
+//! let     TAKE_TURNS = PINGPONG && SWAP == 0 && BN / EPI_N > 2 && LEFT < 4 * EPI_BYTES "1: the consumers store from the same epilogue tiles in turn, because two for each do not fit"
+//! let     STORERS   = TAKE_TURNS ? 1 : CONSUMERS
+//! let     EPI_TILES = TAKE_TURNS && BN / EPI_N % 3 == 0 && LEFT >= 3 * EPI_BYTES ? 3 : (SWAP ? BM > 32 : BN / EPI_N % 2 == 0) && LEFT >= 2 * STORERS * EPI_BYTES ? 2 : 1  "epilogue tiles of a consumer, or of both"
 //! let     BLOCKS    = CLUSTER * SHARE_N            "of a cluster"
 //! let     SHARE_HIGH = HIGH / SHARE_N              "rows of the product's first operand that a block loads"
 //! let     SHARE_WIDE = WIDE / CLUSTER              "and of its second"
@@ -36,7 +39,7 @@
 //! let     BOX_WIDE  = SHARE_WIDE % 64 == 0 ? 64 : SHARE_WIDE % 16 == 0 ? SHARE_WIDE / 2 : SHARE_WIDE
 //! let     BOX_A     = SWAP ? BOX_WIDE : BOX_HIGH
 //! let     BOX_B     = SWAP ? BOX_HIGH : BOX_WIDE
-//! let     SMEM      = align_up(RING + EPI_TILES * EPI_BYTES + 16 * STAGES + 24 + 80 * DYNAMIC, 1024)
+//! let     SMEM      = align_up(RING + EPI_TILES * STORERS * EPI_BYTES + 16 * STAGES + 40 + 80 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(SWAP ? N : M, HIGH * CLUSTER) * ceil_div(SWAP ? M : N, WIDE * SHARE_N) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * (BLOCKS <= 2 ? 100 : 91) / 100 / BLOCKS)) "large clusters leave some SMs of a GPC without work: an H100 runs 30 of 4 blocks and 15 of 8"
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
@@ -158,17 +161,27 @@ using Store = Ordered::Store;
 struct Smem {
   Ordered::First a[STAGES];
   Ordered::Second b[STAGES];
-  Ordered::Staged staged[CONSUMERS][EPI_TILES];
+  Ordered::Staged staged[STORERS][EPI_TILES];
   Pipeline<STAGES, BLOCKS> pipeline;
-  Turns turns;
+  Turns turns, stores;
   DrawnNumbers<DYNAMIC> drawn;
 };
 static_assert(sizeof(Smem) <= SMEM);
+
+// Gives the other consumer the shared tiles, once those of this warpgroup's copies have been read.
+__device__ void end_stores(Turn& turn) {
+  if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();
+  __syncwarp();
+  turn.end();
+}
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
 // to D may be in progress when it stores one.
 template <class To, class Order>
 __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
+  const int group = threadIdx.x / kWarpgroup;
+  Turn turn(smem.stores, group);
+  int stored = 0;  // blocks of 64 rows of a tile
   multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) {
@@ -177,8 +190,10 @@ __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims&
       },
       [&](Store& store, int part) { store.read_first(hooks, part); },
       [&](Store& store, const Accumulators& sums) {
-        const int group = threadIdx.x / kWarpgroup;
-        store.write(1 + group, smem.staged[group], D, {dims.M, dims.N}, hooks, sums);
+        if (TAKE_TURNS && stored == 0) turn.begin();
+        store.write(1 + group, smem.staged[TAKE_TURNS ? 0 : group], D, {dims.M, dims.N}, hooks, sums);
+        stored = (stored + 1) % SLICES;
+        if (TAKE_TURNS && stored == 0) end_stores(turn);
       });
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
@@ -211,6 +226,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
       smem.pipeline.init_first();
       if (begins) loads.begin(tiles[*tiles.begin()], 0);
       smem.turns.init();
+      if (TAKE_TURNS) smem.stores.init();
       smem.drawn.init(4 * CONSUMERS);
       smem.pipeline.init_others(PINGPONG ? 1 : CONSUMERS);
     }
