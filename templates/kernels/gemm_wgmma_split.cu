@@ -37,11 +37,12 @@
 //! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
-//! let     PRODUCT   = max(BM * BN * 265, BM * BN * 92 + BN * 11506 + BM * 10498) / 10000 "cycles of the tensor cores, or of shared memory: for each 64 columns of D the instructions read all rows, and the copies write both"
-//! let     STEP      = max(93 + 1142 / STAGES, SHARING * max(LOADED * (BROKEN ? 244 : 108) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
-//! let     REDUCE    = (SPLIT == 1 ? 0 : 1098 + BM * BN / OWNERS * 588 / 1000 + (SPLIT > 2) * 2202) + (CHUNKS == 1 ? 0 : 3410 + CHUNKS * BM * BN / (OWNERS * (WAVES == 1 ? SLICES : 1)) * 67 / 1000 + CHUNKS * 78) "cycles of adding up the partial sums: all by one block where not all are there at a time"
+//! let     OUTSIDE   = (BOX_A - M % BOX_A) % BOX_A + (BOX_B - N % BOX_B) % BOX_B "rows of the last boxes that do not exist, which TMA fills slowly"
+//! let     PRODUCT   = max(BM * BN * 271, BM * BN * 85 + BN * 12389 + BM * 10951) / 10000 "cycles of the tensor cores, or of shared memory: for each 64 columns of D the instructions read all rows, and the copies write both"
+//! let     STEP      = max(97 + 1158 / STAGES, SHARING * max((LOADED * (BROKEN ? 217 : 101) + OUTSIDE * 80 / WAVES) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     REDUCE    = (SPLIT == 1 ? 0 : 1085 + BM * BN / OWNERS * 601 / 1000 + (SPLIT > 2) * BM * BN * 3819 / 10000) + (CHUNKS == 1 ? 0 : 3419 + CHUNKS * BM * BN / (OWNERS * (WAVES == 1 ? SLICES : 1)) * 77 / 1000 + CHUNKS * 77) "cycles of adding up the partial sums: all by one block where not all are there at a time"
 //! let     HOOK      = given(epilogue) * WAVES * BM * BN / 10 "cycles of applying it, beyond what gemm_wgmma takes"
-//! let     MEMORY    = (M * K + N * K + M * N) * sizeof(T) * (BROKEN ? 173 : 100) / 241637 "cycles of moving A, B and D, part of which is done meanwhile"
+//! let     MEMORY    = (M * K * (100 + (N > BN * SHARE_N) * 8) + N * K * (100 + (M > BM * SHARE_M) * 8) + M * N * 100) / 100 * sizeof(T) * (BROKEN ? 173 : 100) / 244035 "cycles of moving A, B and D, part of which is done meanwhile; what blocks of both halves of L2 read goes between them"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -66,73 +67,74 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7417 + (SHARERS == 1 ? 0 : M > 16 && M <= 64 && K >= 4096 ? -1000 : SHARERS == 2 ? 726 : SHARERS == 4 ? 673 : 1102) + WAVES * (2588 + BM * BN * 60 / 1000) + max(STEPS * STEP, MEMORY) + min(STEPS * STEP, MEMORY) * 53 / 100 + REDUCE + HOOK "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 599 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7155 + (SHARERS == 1 ? 0 : M > 16 && M <= 64 && K >= 4096 ? -1000 : SHARERS == 2 ? 769 : SHARERS == 4 ? 706 : 1152) + WAVES * (2632 + BM * BN * 67 / 1000) + max(STEPS * STEP, MEMORY) + min(STEPS * STEP, MEMORY) * 48 / 100 + REDUCE + HOOK "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 692 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
-//! preset  BM = 8, BN = 64, STAGES = 16
-//! preset  BM = 16, BN = 64, STAGES = 16  when K > 16384 && sizeof(T) == 2
-//! preset  BM = 16, BN = 128, STAGES = 9  when N > 256 * device.sm_count && sizeof(T) == 2
-//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when K <= 16384 || sizeof(T) != 2
-//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 6
-//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 2, CHUNKS = 11
-//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 4
+//! preset  BM = 8, BN = 64, STAGES = 16  when M <= 16
+//! preset  BM = 16, BN = 64, STAGES = 16  when K > 16384 && sizeof(T) == 2 && M <= 16
+//! preset  BM = 16, BN = 128, STAGES = 9  when N > 256 * device.sm_count && sizeof(T) == 2 && M <= 16
+//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when M <= 16 && (K <= 16384 || sizeof(T) != 2)
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 32, BN = 128, STAGES = 9, SHARE_N = 4  when M > 16
-//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8
-//! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 4, CHUNKS = 4
-//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = 11
-//! preset  BM = 112, BN = 128, STAGES = 7
-//! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2
-//! preset  BM = 64, BN = 128, STAGES = 9
+//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11  when WAVES == 1
+//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = 11  when WAVES == 1
+//! preset  BM = 112, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9  when TILES <= 4 * device.sm_count
 //! preset  BM = 192, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
-//! preset  BM = 32, BN = 64, STAGES = 16
+//! preset  BM = 32, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 64, STAGES = 14  when M > 32 && TILES <= 8 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_N = 2  when N > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 64, STAGES = 8, CHUNKS = 7  when TILES <= 4 * device.sm_count
-//! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 64, STAGES = 8, CHUNKS = 7  when WAVES == 1
+//! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when WAVES == 1
+//! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 128, STAGES = 10  when M > 32 && TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && WAVES == 1
+//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 10  when TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 10  when WAVES == 1
 //! preset  BM = 96, BN = 64, STAGES = 11, SHARE_N = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 8  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 8  when WAVES == 1
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 8  when N <= 64 && K <= 12288
-//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 11  when TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 14  when TILES <= 4 * device.sm_count
-//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 6  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 16  when TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 5  when WAVES == 1
+//! preset  BM = 96, BN = 128, STAGES = 8, SHARE_M = 2  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 192, STAGES = 5, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 144, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 15, SPLIT = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = 8  when TILES <= 4 * device.sm_count
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 8  when TILES <= 4 * device.sm_count
-//! preset  BM = 96, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
-//! preset  BM = 56, BN = 128, STAGES = 9, CHUNKS = 11  when TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 13  when TILES <= 4 * device.sm_count
-//! preset  BM = 96, BN = 192, STAGES = 6  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 64, STAGES = 12  when TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 8  when TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 192, STAGES = 5, CHUNKS = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 11  when TILES <= 4 * device.sm_count
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 5  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 24  when TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 11, SPLIT = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 128, STAGES = 8  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 14  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 16  when M > 32 && WAVES == 1
+//! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 48, BN = 64, STAGES = 15, SPLIT = 2  when M > 32 && TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 4  when WAVES == 1
+//! preset  BM = 96, BN = 128, STAGES = 7  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 96, BN = 192, STAGES = 6  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 64, BN = 64, STAGES = 13, SHARE_M = 2, SHARE_N = 2  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 8  when WAVES == 1
+//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 16  when M > 53 && WAVES == 1
+//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 5  when WAVES == 1
+//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 24  when M > 32 && WAVES == 1
+//! preset  BM = 80, BN = 64, STAGES = 12  when M > 53 && TILES <= 4 * device.sm_count
+//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && WAVES == 1
+//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 11  when WAVES == 1
+//! preset  BM = 56, BN = 192, STAGES = 7  when M > 37 && TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 4  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 11  when M > 53 && WAVES == 1
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 56, BN = 192, STAGES = 7, CHUNKS = 11  when TILES <= 4 * device.sm_count
-//! preset  BM = 56, BN = 192, STAGES = 7  when TILES <= 4 * device.sm_count
-//! preset  BM = 24, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 5, SHARE_M = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 6, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 192, BN = 128, STAGES = 5, CHUNKS = 8  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = 8  when TILES <= 4 * device.sm_count
+//! preset  BM = 56, BN = 192, STAGES = 7, CHUNKS = 11  when M > 37 && WAVES == 1
+//! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = 4  when TILES <= 4 * device.sm_count
+//! preset  BM = 96, BN = 128, STAGES = 8, CHUNKS = 14  when M > 64 && WAVES == 1
+//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 4  when WAVES == 1
+//! preset  BM = 80, BN = 128, STAGES = 8  when M > 53 && TILES <= 4 * device.sm_count
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"

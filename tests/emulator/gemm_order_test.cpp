@@ -171,6 +171,7 @@ TEST_CASE("Blocks draw every tile once, launch after launch, under every policy"
   const std::pair<const char*, std::map<std::string, std::int64_t>> configs[] = {
       {"gemm_wgmma", {{"BM", 64}, {"BN", 64}, {"STAGES", 2}}},
       {"gemm_wgmma", {{"BM", 128}, {"BN", 64}, {"STAGES", 3}, {"PINGPONG", 1}}},
+      {"gemm_wgmma", {{"BM", 128}, {"BN", 160}, {"STAGES", 6}, {"PINGPONG", 1}}},  // whose consumers store in turn
       {"gemm_f32_wgmma", {{"BM", 64}, {"BN", 32}, {"STAGES", 2}, {"TERMS", 3}}},
   };
   for (const auto& [file, params] : configs) {
