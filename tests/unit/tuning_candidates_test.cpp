@@ -47,7 +47,7 @@ TEST_CASE(
   CHECK(by_differences[2] > 0);
 }
 
-// Most configurations of this product have one estimate, that of reading its operands; the fastest is a preset.
+// The best of the other configurations of this product take fewer cycles than its presets but the planned one.
 TEST_CASE("presets and other configurations take turns among the candidates, each once") {
   Engine engine = planning_engine();
   Request request{.kernel = "gemm"};
@@ -56,15 +56,12 @@ TEST_CASE("presets and other configurations take turns among the candidates, eac
   REQUIRE(candidates);
   REQUIRE(candidates->size() == 8);
   std::set<std::pair<std::string, std::map<std::string, std::int64_t>>> distinct;
-  int fastest = 0;
-  for (const Candidate& candidate : *candidates) {
-    const auto params = params_of(candidate);
-    distinct.emplace(candidate.file, params);
-    if (candidate.file == "gemm_wgmma" && params.at("BM") == 64 && params.at("BN") == 128 && params.at("SWAP") == 0)
-      ++fastest;
-  }
+  for (const Candidate& candidate : *candidates) distinct.emplace(candidate.file, params_of(candidate));
   CHECK(distinct.size() == 8);
-  CHECK(fastest == 1);
+  int presets = 0;  // each of which one that takes fewer cycles follows
+  for (std::size_t i = 2; i < candidates->size(); ++i)
+    presets += (*candidates)[i].cycles < (*candidates)[i - 1].cycles ? 1 : 0;
+  CHECK(presets >= 2);
 }
 
 // A record is found by the types of the file that is planned without it.
