@@ -34,12 +34,13 @@
 //! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT * SHARERS <= 2 ? 100 : 91) / 100) "large clusters leave some SMs of a GPC without work: an H100 runs 30 of 4 blocks and 15 of 8"
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
-//! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
+//! let     RUN       = ceil_div(ceil_div(K, BK), SPLIT * CHUNKS) "steps of a block: in a long run blocks of many rows drift apart, and L2 no longer serves them together"
+//! let     STEPS     = WAVES * RUN
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
 //! let     OUTSIDE   = (BOX_A - M % BOX_A) % BOX_A + (BOX_B - N % BOX_B) % BOX_B "rows of the last boxes that do not exist, which TMA fills slowly"
 //! let     PRODUCT   = max(BM * BN * 271, BM * BN * 85 + BN * 12389 + BM * 10951) / 10000 "cycles of the tensor cores, or of shared memory: for each 64 columns of D the instructions read all rows, and the copies write both"
-//! let     STEP      = max(97 + 1158 / STAGES, SHARING * max((LOADED * (BROKEN ? 217 : 101) + OUTSIDE * 80 / WAVES) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     STEP      = max(97 + 1158 / STAGES, SHARING * max((LOADED * ((BROKEN ? 217 : 101) + (M > 256) * min(240, max(0, RUN - 100) * 6 / 10)) + OUTSIDE * 80 / WAVES) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 1085 + BM * BN / OWNERS * 601 / 1000 + (SPLIT > 2) * BM * BN * 3819 / 10000) + (CHUNKS == 1 ? 0 : 3419 + CHUNKS * BM * BN / (OWNERS * (WAVES == 1 ? SLICES : 1)) * 77 / 1000 + CHUNKS * 77) "cycles of adding up the partial sums: all by one block where not all are there at a time"
 //! let     HOOK      = given(epilogue) * WAVES * BM * BN / 10 "cycles of applying it, beyond what gemm_wgmma takes"
 //! let     MEMORY    = (M * K * (100 + (N > BN * SHARE_N) * 8) + N * K * (100 + (M > BM * SHARE_M) * 8) + M * N * 100) / 100 * sizeof(T) * (BROKEN ? 173 : 100) / 244035 "cycles of moving A, B and D, part of which is done meanwhile; what blocks of both halves of L2 read goes between them"
@@ -97,7 +98,6 @@
 //! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when WAVES == 1
 //! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 128, STAGES = 10  when M > 32 && TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && WAVES == 1
 //! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 10  when WAVES == 1
@@ -116,7 +116,6 @@
 //! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 96, BN = 128, STAGES = 7  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 192, STAGES = 6  when M > 64 && TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = 8  when WAVES == 1
 //! preset  BM = 64, BN = 64, STAGES = 13, SHARE_M = 2, SHARE_N = 2  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 8  when WAVES == 1
@@ -125,16 +124,17 @@
 //! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 24  when M > 32 && WAVES == 1
 //! preset  BM = 80, BN = 64, STAGES = 12  when M > 53 && TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && WAVES == 1
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 11  when WAVES == 1
 //! preset  BM = 56, BN = 192, STAGES = 7  when M > 37 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 4  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 11  when M > 53 && WAVES == 1
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
 //! preset  BM = 56, BN = 192, STAGES = 7, CHUNKS = 11  when M > 37 && WAVES == 1
 //! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 96, BN = 128, STAGES = 8, CHUNKS = 14  when M > 64 && WAVES == 1
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 80, BN = 128, STAGES = 8  when M > 53 && TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 3  when M > 106 && WAVES == 1
+//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 4  when M > 64 && WAVES == 1
+//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 7  when M > 74 && WAVES == 1
+//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 7  when M > 96 && WAVES == 1
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
