@@ -131,7 +131,7 @@
 //! preset  BM = 56, BN = 192, STAGES = 7, CHUNKS = 11  when M > 37 && WAVES == 1
 //! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8  when M > 53 && TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 3  when M > 106 && WAVES == 1
+//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 3  when sizeof(O) > 1 && M > 106 && WAVES == 1
 //! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 4  when M > 64 && WAVES == 1
 //! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 7  when M > 74 && WAVES == 1
 //! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 7  when M > 96 && WAVES == 1
