@@ -42,7 +42,8 @@ TEST_CASE("operands of every kind are read in every kind of tile for wgmma") {
   const std::vector<std::string> all = {"up : bf16[M, N]", "bias : f32[N]", "s : f32[M]"};
   for (const char* params : {"BM=128 BN=256 STAGES=4", "BM=256 BN=200 STAGES=3", "BM=192 BN=200 STAGES=3",
                              "BM=128 BN=176 STAGES=4 PINGPONG=1", "BM=104 BN=128 STAGES=4 PINGPONG=1 SWAP=1",
-                             "BM=152 BN=256 STAGES=4 SWAP=1"})
+                             "BM=152 BN=256 STAGES=4 SWAP=1", "BM=168 BN=128 STAGES=4 PINGPONG=1 SWAP=1",
+                             "BM=176 BN=128 STAGES=4 CLUSTER=2 PINGPONG=1 SWAP=1"})
     check_passes(problem("M=300 N=520 K=136", "gemm_wgmma", params), all, kAll);
   for (const char* params : {"BM=128 BN=64 STAGES=8", "BM=256 BN=64 STAGES=4", "BM=40 BN=128 STAGES=4",
                              "BM=64 BN=64 STAGES=6 SPLIT=2", "BM=64 BN=64 STAGES=6 CHUNKS=3", "BM=80 BN=192 STAGES=4"})

@@ -130,13 +130,13 @@ template <class L, bool Transposed, class Own> class PacksOf {
 template <class Shared> struct Holding { using Element = typename Shared::Element; };
 
 // The same of a matrix that has been copied to such a tile.
-template <class L, class Own> struct CopiesOf {
+template <class L, bool Transposed, class Own> struct CopiesOf {
   static constexpr int kRegisters = 0;
   __device__ CopiesOf() {}
   __device__ CopiesOf(int, int, const Own&) {}
   template <class Shared> __device__ auto exchanged(Shared& through, int row, int column) const {
     ExchangedOf<L, Own> own;
-    load_exchanged<false>(through, row, column, own);
+    load_exchanged<Transposed>(through, row, column, own);
     return own;
   }
 };
@@ -184,17 +184,17 @@ template <class L, bool Transposed, class Shared, class Own, bool Packed> struct
 template <class L, bool Transposed, class Shared, class Own> struct PartOf<L, Transposed, Shared, Own, true> {
   using Type = PacksOf<L, Transposed, Own>;
 };
-template <class L, class Shared, class Own> struct PartOf<L, false, Holding<Shared>, Own, true> {
-  using Type = CopiesOf<L, Own>;
+template <class L, bool Transposed, class Shared, class Own> struct PartOf<L, Transposed, Holding<Shared>, Own, true> {
+  using Type = CopiesOf<L, Transposed, Own>;
 };
 
-// Copies the 16 rows of all columns of a shared tile from (row, column) on of a matrix that is read by 16 bytes, to the
-// rows of `to` from `at` on, for Holding. Called by all lanes of a warp, which wait for it; only one matrix can be
-// copied. Returns how many there are.
+// Copies Rows x Columns elements from (row, column) on of a matrix that is read by 16 bytes, to `to` from (at, beside)
+// on, for Holding. Called by all lanes of a warp, which wait for it; only one matrix can be copied. Returns how many
+// there are.
 template <int N> struct Count { static constexpr int value = N; };
-template <class Shared> struct OwnCopy {
+template <int Rows, int Columns, class Shared> struct OwnCopy {
   Shared& to;
-  int at, row, column;
+  int at, beside, row, column;
   template <class... Owns>
   __device__ Count<(0 + ... + int{kPacked<Shared, Owns>})> operator()(const Owns&... owns) const {
     (copy(owns), ...);
@@ -204,11 +204,11 @@ template <class Shared> struct OwnCopy {
  private:
   template <class Own> __device__ void copy(const Own& own) const {
     if constexpr (kPacked<Shared, Own>) {
-      constexpr int kCount = 16 / sizeof(typename Own::Element), kAcross = Shared::kColumns / kCount;
+      constexpr int kCount = 16 / sizeof(typename Own::Element), kAcross = Columns / kCount;
 #pragma unroll 1
-      for (int i = threadIdx.x % 32; i < 16 * kAcross; i += 32) {
+      for (int i = threadIdx.x % 32; i < Rows * kAcross; i += 32) {
         const int r = i / kAcross, c = i % kAcross * kCount;
-        own.copy_pack(smem_address(&to.at(at + r, c)), row + r, column + c);
+        own.copy_pack(smem_address(&to.at(at + r, beside + c)), row + r, column + c);
       }
     }
   }
@@ -261,12 +261,13 @@ class Epilogue<L, H, Transposed, Shared, decltype(void(&H::epilogue_with))> {
 
 template <class H, class Shared>
 constexpr int kCopied<H, Shared, decltype(void(&H::epilogue_with))> =
-    decltype(static_cast<const H*>(nullptr)->epilogue_own(OwnCopy<Shared>{*static_cast<Shared*>(nullptr)}))::value;
+    decltype(static_cast<const H*>(nullptr)->epilogue_own(
+        OwnCopy<16, 16, Shared>{*static_cast<Shared*>(nullptr)}))::value;
 
 // Copies it so, and waits until the lanes of the warp can read it.
-template <class H, class Shared>
-__device__ inline void copy_operand(const H& hooks, Shared& to, int at, int row, int column) {
-  hooks.epilogue_own(OwnCopy<Shared>{to, at, row, column});
+template <int Rows, int Columns, class H, class Shared>
+__device__ inline void copy_operand(const H& hooks, Shared& to, int at, int beside, int row, int column) {
+  hooks.epilogue_own(OwnCopy<Rows, Columns, Shared>{to, at, beside, row, column});
   cp_async::wait_all();
   __syncwarp();
 }

@@ -31,7 +31,7 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
                                More... more) const {
     constexpr int kUnit = kPart % 16 == 0 ? 16 : 8;
     const int row = row_ + warp_row();
-    copy_operand(hooks, staged, warp_row(), row, column_ + part * kPart);
+    copy_operand<16, kPart>(hooks, staged, warp_row(), 0, row, column_ + part * kPart);
 #pragma unroll
     for (int first = 0; first < kPart; first += kUnit) {
       const int column = column_ + part * kPart + first;

@@ -41,11 +41,13 @@ __device__ inline void store_clipped(const Mapped<T, 2>& to, const Boxes<Shared,
 // The store of Rows rows of D of 64 columns to (row, column), of which each warp of a warpgroup has 16 columns, in
 // parts of Staged's rows; the last has what is left. The operands of the first parts, of as many as fit into Registers,
 // are read by read_first, and those of another part after each part that has been written; where not even one
-// part fits, 16 rows at a time when they are used. S is the type in which the hook computes.
+// part fits, 16 rows at a time when they are used. If not all of them fit, a matrix is copied to where the part's
+// results will be, and what else is read is read 16 rows at a time. S is the type in which the hook computes.
 template <class S, class Staged, class H, int Rows, int Registers> class TransposedStore {
   static constexpr int kPart = Staged::kRows, kParts = ceil_div(Rows, kPart);
   using Part = Epilogue<layout::Mma<16, kPart>, H, true, Staged>;
-  using Ahead = PartsAhead<Part, kParts, Registers>;
+  static constexpr bool kCopies = kCopied<H, Staged> == 1 && Part::kRegisters * kParts > Registers;
+  using Ahead = PartsAhead<Part, kParts, kCopies ? 0 : Registers>;
 
   int row_, column_;
   Ahead ahead_;
@@ -60,6 +62,26 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
     for (int i = 0; i < kPart / 2; ++i)
       part.x[i] = n * kPart / 2 + i < Rows / 2 ? static_cast<S>(sums.x[n * kPart / 2 + i]) : S(0);
     return part;
+  }
+
+  // Writes a part 8 or 16 rows at a time: a matrix's elements are read before results take their place.
+  template <class To, class Sums>
+  __device__ void write_copied(int part, Staged& staged, const To& to, Extent own, const H& hooks,
+                               const Sums& sums) const {
+    constexpr int kUnit = Rows % 16 == 0 && kPart % 16 == 0 ? 16 : 8;
+    const int column = column_ + warp_column();
+    copy_operand<kPart, 16>(hooks, staged, 0, warp_column(), row_ + part * kPart, column);
+#pragma unroll
+    for (int first = 0; first < kPart; first += kUnit) {
+      if (part * kPart + first >= Rows) break;
+      const int row = row_ + part * kPart + first;
+      auto results = sums.template columns<kUnit>(part * kPart + first).template as<S>();
+      Epilogue<layout::Mma<16, kUnit>, H, true, Holding<Staged>>(hooks, row, column)
+          .apply_through(staged, first, warp_column(), results);
+      compare<true>(to, results, own, row, column);
+      __syncwarp();
+      store_transposed(staged, first, warp_column(), results);
+    }
   }
 
  public:
@@ -81,6 +103,10 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
     store_parts<kWarpgroup, kParts, kParts>(
         id, buffers,
         [&](int n, Staged& staged) {
+          if constexpr (kCopies) {
+            write_copied(n, staged, to, own, hooks, sums);
+            return;
+          }
           auto results = part_of(sums, n);
           if constexpr (kAhead > 0)
             ahead_.apply(n, staged, 0, warp_column(), results);
