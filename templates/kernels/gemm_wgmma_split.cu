@@ -147,6 +147,7 @@
 #include "device/reduce/shares.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/split.cuh"
+#include "device/schedule/split_tiles.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_tile.cuh"
@@ -279,26 +280,6 @@ __device__ void store(Smem& smem, const Output& output, int row, int column, con
   }
 }
 
-// The work of one block: some steps of a tile.
-struct Part {
-  int tile, chunk, rank;
-  int row, column;  // of tiles
-
-  __device__ int first_row() const { return row * BM; }
-  __device__ int first_column() const { return column * BN; }
-};
-
-// Returns this block's. Its divisions are unsigned, and none finds the only chunk, because all loads wait for them.
-__device__ Part own_part(const Dims& dims) {
-  const u32 rows = ceil_div<u32>(dims.M, BM * SHARE_M),
-            tiles = rows * ceil_div<u32>(dims.N, BN * SHARE_N);  // of clusters
-  const u32 index = blockIdx.x / (SPLIT * SHARERS), chunk = CHUNKS == 1 ? 0 : index / tiles;
-  const u32 tile = index - chunk * tiles, column = tile / rows, row = tile - column * rows;
-  const u32 rank = SPLIT == 1 ? 0 : cluster::rank(), member = SHARERS == 1 ? 0 : cluster::rank();
-  return {static_cast<int>(tile * SHARERS + member), static_cast<int>(chunk), static_cast<int>(rank),
-          static_cast<int>(row * SHARE_M + member % SHARE_M), static_cast<int>(column * SHARE_N + member / SHARE_M)};
-}
-
 // Leaves the sums of this block's chunk for one owner's rows in global memory, adds up those of all chunks for its
 // slices and stores them. Called by the consumers of one owner.
 __device__ void store_chunks(Smem& smem, const Output& output, const Part& part, const Share& share) {
@@ -311,7 +292,7 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
   for (u32 left = smem.slices; left != 0; left &= left - 1) {
     const int first = (__ffs(left) - 1) * (SLICE / 8);
     const Slice slice = chunks.template slice<Slice>(first);
-    const int row = part.first_row() + part.rank * ROWS + first * 8, column = part.first_column();
+    const int row = part.row * BM + part.rank * ROWS + first * 8, column = part.column * BN;
     store(smem, output, row, column, slice, Results(output.hooks, row, column + warp_column()));
     sync(1 + threadIdx.x / kWarpgroup, kWarpgroup);  // the shared tile has been read
   }
@@ -321,7 +302,7 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
 // Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
 template <class Tile>
 __device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
-  const int group = threadIdx.x / kWarpgroup, row = part.first_row(), column = part.first_column();
+  const int group = threadIdx.x / kWarpgroup, row = part.row * BM, column = part.column * BN;
   if constexpr (PARTS == 1) {
     Results results;
     accumulate(smem, group, steps, sums, [&] { results = Results(output.hooks, row, column + warp_column()); });
@@ -353,7 +334,7 @@ template <class Tile> __device__ void finish(Smem& smem, const Output& output, c
       if constexpr (CHUNKS > 1) {
         store_chunks(smem, output, part, share);
       } else {
-        const int row = part.first_row() + part.rank * ROWS, column = part.first_column();
+        const int row = part.row * BM + part.rank * ROWS, column = part.column * BN;
         store(smem, output, row, column, share, Results(output.hooks, row, column + warp_column()));
       }
     }
@@ -369,7 +350,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               u8* partials, u8* counters, const Dims dims,
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Part part = own_part(dims);
+  const Part part = own_part<BM, BN, SHARE_M, SHARE_N, SPLIT, CHUNKS>(dims.M, dims.N);
   const Range steps = {part.chunk * SPLIT + part.rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
   const Output output = {D, dims, hooks, reinterpret_cast<Four<Sum>*>(partials),
                          reinterpret_cast<SliceCounters*>(counters)};
