@@ -2,11 +2,12 @@
 """gemm with epilogues that read operands, beside the same gemm without one.
 
     tools/compare/gemm_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--pin WORDS]...
-    tools/compare/gemm_hooks.py measure FOLDER [--rounds 30]
+    tools/compare/gemm_hooks.py measure FOLDER [--rounds 30] [--loads 4]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, with the configuration that the plain gemm is planned
 with, with that of the epilogue and with each --pin; the fastest counts, of both sides, as if they were tuned. `measure` runs them where there is one, with PyTorch and the package tma_jit, by the method of compare.py, but reads the operands
-after L2 is flushed, so that they are there. A result is compared with PyTorch's product in f32 and the epilogue applied to that.
+after L2 is flushed, so that they are there. Each kernel is loaded --loads times, of which the fastest counts, of both sides: where
+its code comes to lie decides about up to 1 us of a launch. A result is compared with PyTorch's product in f32 and the epilogue applied to that.
 """
 import os
 
@@ -59,6 +60,7 @@ def measured(compare, torch, options, problem, entries, flush):
     operands = {"bias": torch.randn(n, device="cuda"), "scale_row": torch.randn(m, device="cuda"),
                 "up": torch.randn(m, n, device="cuda").bfloat16()}
     d = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    entries = [entry for entry in entries for _ in range(options.loads)]
     sides = [compare.Kernel(entry["plan"], os.path.join(options.folder, entry["file"]), {"A": a, "B": b, "D": d, **operands})
              for entry in entries]
     product = a.float() @ b.float().T
@@ -95,6 +97,7 @@ def measure(compare, torch, options, entries, flush):
 def main():
     parser = parser_of(__doc__, rounds=30)
     parser.add_argument("--pin", action="append", help="of `prepare`: file and params of a configuration; may be repeated")
+    parser.add_argument("--loads", type=int, default=4, help="of `measure`: times that each kernel is loaded")
     run(parser.parse_args(), prepare, measure)
 
 

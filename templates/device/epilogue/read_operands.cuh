@@ -264,10 +264,14 @@ constexpr int kCopied<H, Shared, decltype(void(&H::epilogue_with))> =
     decltype(static_cast<const H*>(nullptr)->epilogue_own(
         OwnCopy<16, 16, Shared>{*static_cast<Shared*>(nullptr)}))::value;
 
-// Copies it so, and waits until the lanes of the warp can read it.
+// Begins to copy it so.
 template <int Rows, int Columns, class H, class Shared>
 __device__ inline void copy_operand(const H& hooks, Shared& to, int at, int beside, int row, int column) {
   hooks.epilogue_own(OwnCopy<Rows, Columns, Shared>{to, at, beside, row, column});
+}
+
+// Waits until the lanes of the warp can read what they have copied.
+__device__ inline void wait_for_copies() {
   cp_async::wait_all();
   __syncwarp();
 }

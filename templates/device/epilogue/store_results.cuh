@@ -11,8 +11,8 @@ namespace tma {
 // The store of 64 rows of Columns sums to (row, column), of which each warp of a warpgroup has 16, in parts of Shared's
 // width. The operands of the first parts, of as many as fit into Registers, are read by read_first, and those
 // of another part after each part that has been written; none if not even one part fits. If not all of them fit, or a
-// part is wide, a matrix is copied to where the part's results will be, and what else is read is read a few columns at
-// a time.
+// part is wide, a matrix is copied to where results will be, of as many parts at a time as there are buffers, and what
+// else is read is read a few columns at a time.
 template <class S, class Shared, class H, int Columns, int Registers> class SliceStore {
   static constexpr int kPart = Shared::kColumns, kParts = Columns / kPart;
   using Part = Epilogue<layout::Mma<16, kPart>, H, false, Shared>;
@@ -25,13 +25,17 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + warp_row(), column_ + n * kPart); }
   __device__ static int warp_row() { return threadIdx.x % kWarpgroup / 32 * 16; }
 
+  // Begins to copy what a part reads of a matrix.
+  template <class To> __device__ void copy_part(int part, To& to, const H& hooks) const {
+    copy_operand<16, kPart>(hooks, to, warp_row(), 0, row_ + warp_row(), column_ + part * kPart);
+  }
   // Writes a part a few columns at a time: a matrix's elements are read before results take their place.
   template <class To, class Sums, class... More>
   __device__ void write_copied(int part, Shared& staged, const To& to, Extent tensor, const H& hooks, const Sums& sums,
                                More... more) const {
     constexpr int kUnit = kPart % 16 == 0 ? 16 : 8;
     const int row = row_ + warp_row();
-    copy_operand<16, kPart>(hooks, staged, warp_row(), 0, row, column_ + part * kPart);
+    wait_for_copies();
 #pragma unroll
     for (int first = 0; first < kPart; first += kUnit) {
       const int column = column_ + part * kPart + first;
@@ -59,8 +63,11 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   template <int Buffers, class To, class Sum, class... More>
   __device__ void write(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, const H& hooks,
                         const RegisterTile<layout::Mma<16, Columns>, Sum>& sums, More... more) {
-    store_each<kWarpgroup, kParts, kParts>(
+    store_each<kWarpgroup, kParts, kParts, kCopies ? Buffers : 1>(
         id, buffers, to, tensor, row_, column_,
+        [&](int n, Shared& staged) {
+          if constexpr (kCopies) copy_part(n, staged, hooks);
+        },
         [&](int n, Shared& staged) {
           if constexpr (kCopies) {
             write_copied(n, staged, to, tensor, hooks, sums, more...);

@@ -64,13 +64,17 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
     return part;
   }
 
+  // Begins to copy what a part reads of a matrix.
+  template <class To> __device__ void copy_part(int part, To& to, const H& hooks) const {
+    copy_operand<kPart, 16>(hooks, to, 0, warp_column(), row_ + part * kPart, column_ + warp_column());
+  }
   // Writes a part 8 or 16 rows at a time: a matrix's elements are read before results take their place.
   template <class To, class Sums>
   __device__ void write_copied(int part, Staged& staged, const To& to, Extent own, const H& hooks,
                                const Sums& sums) const {
     constexpr int kUnit = Rows % 16 == 0 && kPart % 16 == 0 ? 16 : 8;
     const int column = column_ + warp_column();
-    copy_operand<kPart, 16>(hooks, staged, 0, warp_column(), row_ + part * kPart, column);
+    wait_for_copies();
 #pragma unroll
     for (int first = 0; first < kPart; first += kUnit) {
       if (part * kPart + first >= Rows) break;
@@ -100,8 +104,11 @@ template <class S, class Staged, class H, int Rows, int Registers> class Transpo
   __device__ void write(int id, Staged (&buffers)[Buffers], const To& to, Extent tensor, const H& hooks,
                         const RegisterTile<layout::Mma<16, Rows>, Sum>& sums) {
     const Extent own = {min(tensor.rows, row_ + Rows), tensor.columns};
-    store_parts<kWarpgroup, kParts, kParts>(
+    store_parts<kWarpgroup, kParts, kParts, kCopies ? Buffers : 1>(
         id, buffers,
+        [&](int n, Staged& staged) {
+          if constexpr (kCopies) copy_part(n, staged, hooks);
+        },
         [&](int n, Staged& staged) {
           if constexpr (kCopies) {
             write_copied(n, staged, to, own, hooks, sums);

@@ -41,47 +41,58 @@ __device__ inline void store_clipped(const MatrixOf<T>& to, const SharedTile<T, 
   }
 }
 
-// Stores Count tiles one after the other: while one is copied, the next is written. `write(n, tile)` writes the n-th
-// tile to its buffer, `written(n)` is called after the fence, which waits for all of the thread's reads, and copy(n,
-// tile) starts the copy, as store_clipped does. All of Threads threads call it and synchronise at named barrier `id`.
-// Invariant at each barrier: after the first the buffer is free, after the second it is complete. Every tile is a group
-// of copies, empty if nothing of the tile is copied, so that the last Buffers - 1 groups never read the next buffer;
-// the first waits for all where the call before ended with another buffer than the last. Unroll is Count if `write`
-// needs n as a constant.
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class Write, class Written, class Copy>
-__device__ inline void store_parts(int id, Shared (&buffers)[Buffers], Write write, Written written, Copy copy) {
+// Stores Count tiles, Together at a time, which is 1 or all Buffers: while some are copied, the next are written.
+// `prepare(n, tile)` is called for each that is to be written at a time, when its buffer is free, then `write(n, tile)`
+// writes the n-th tile to it, `written(n)` is called after the fence, which waits for all of the thread's reads, and
+// copy(n, tile) starts the copy, as store_clipped does. All of Threads threads call it and synchronise at named barrier
+// `id`. Invariant at each barrier: after the first the buffers are free, after the second they are complete. Each time
+// is a group of copies, empty if nothing of the tiles is copied, so that with one at a time the last Buffers - 1 groups
+// never read the next buffer; the first waits for all where the call before ended with another buffer than the last.
+// Unroll is Count if `write` needs n as a constant.
+template <int Threads, int Count, int Unroll, int Together, class Shared, int Buffers, class Prepare, class Write,
+          class Written, class Copy>
+__device__ inline void store_parts(int id, Shared (&buffers)[Buffers], Prepare prepare, Write write, Written written,
+                                   Copy copy) {
+  static_assert(Together == 1 || Together == Buffers);
 #pragma unroll Unroll
-  for (int n = 0; n < Count; ++n) {
-    Shared& buffer = buffers[n % Buffers];
+  for (int n = 0; n < Count; n += Together) {
+    const int end = Count % Together == 0 ? n + Together : min(n + Together, Count);
     if (threadIdx.x % Threads == 0) {
-      if (Count % Buffers != 0 && n == 0)
+      if (Together == Buffers || (Count % Buffers != 0 && n == 0))
         wait_read<0>();
       else
         wait_read<Buffers - 1>();
     }
     sync(id, Threads);
-    write(n, buffer);
+#pragma unroll
+    for (int i = n; i < end; ++i) prepare(i, buffers[i % Buffers]);
+#pragma unroll
+    for (int i = n; i < end; ++i) write(i, buffers[i % Buffers]);
     fence();
-    written(n);
+#pragma unroll
+    for (int i = n; i < end; ++i) written(i);
     sync(id, Threads);
-    copy(n, buffer);
+#pragma unroll
+    for (int i = n; i < end; ++i) copy(i, buffers[i % Buffers]);
     if (threadIdx.x % Threads == 0) commit();
   }
 }
 
 // The same for tiles side by side, the first at (row, column).
-template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write, class Written>
+template <int Threads, int Count, int Unroll, int Together, class Shared, int Buffers, class To, class Prepare,
+          class Write, class Written>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
-                                  Write write, Written written) {
+                                  Prepare prepare, Write write, Written written) {
   static_assert(Count % Buffers == 0);
-  store_parts<Threads, Count, Unroll>(id, buffers, write, written, [&](int n, const Shared& buffer) {
+  store_parts<Threads, Count, Unroll, Together>(id, buffers, prepare, write, written, [&](int n, const Shared& buffer) {
     store_clipped<Threads>(to, buffer, tensor, row, column + n * Shared::kColumns);
   });
 }
 template <int Threads, int Count, int Unroll, class Shared, int Buffers, class To, class Write>
 __device__ inline void store_each(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, int row, int column,
                                   Write write) {
-  store_each<Threads, Count, Unroll>(id, buffers, to, tensor, row, column, write, [](int) {});
+  store_each<Threads, Count, Unroll, 1>(
+      id, buffers, to, tensor, row, column, [](int, Shared&) {}, write, [](int) {});
 }
 
 }  // namespace tma
