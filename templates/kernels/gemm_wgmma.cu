@@ -31,7 +31,7 @@
 //! let     LEFT      = 226 * 1024 - RING            "shared memory of a block of sm_90a for them"
 //! let     TAKE_TURNS = PINGPONG && SWAP == 0 && BN / EPI_N > 2 && LEFT < 4 * EPI_BYTES "1: the consumers store from the same epilogue tiles in turn, because two for each do not fit"
 //! let     STORERS   = TAKE_TURNS ? 1 : CONSUMERS
-//! let     EPI_TILES = TAKE_TURNS && BN / EPI_N % 3 == 0 && LEFT >= 3 * EPI_BYTES ? 3 : (SWAP ? BM > 32 : BN / EPI_N % 2 == 0) && LEFT >= 2 * STORERS * EPI_BYTES ? 2 : 1  "epilogue tiles of a consumer, or of both"
+//! let     EPI_TILES = (SWAP ? BM > 64 : TAKE_TURNS && BN / EPI_N % 3 == 0) && LEFT >= 3 * STORERS * EPI_BYTES ? 3 : (SWAP ? BM > 32 : BN / EPI_N % 2 == 0) && LEFT >= 2 * STORERS * EPI_BYTES ? 2 : 1  "epilogue tiles of a consumer, or of both"
 //! let     BLOCKS    = CLUSTER * SHARE_N            "of a cluster"
 //! let     SHARE_HIGH = HIGH / SHARE_N              "rows of the product's first operand that a block loads"
 //! let     SHARE_WIDE = WIDE / CLUSTER              "and of its second"
@@ -175,7 +175,7 @@ __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims&
   const int group = threadIdx.x / kWarpgroup;
   Turn turn(smem.stores, group);
   int stored = 0;  // blocks of 64 rows of a tile
-  multiply_tiles<Accumulators, SLICES, PINGPONG, PART, Store>(
+  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, Store>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) {
         const int high = tile.row * HIGH + block * 64, wide = tile.column * WIDE;

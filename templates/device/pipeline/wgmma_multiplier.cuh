@@ -6,8 +6,9 @@
 #include "device/tile/wgmma_operand_tile.cuh"
 
 // The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
-// has operand tiles `a` and `b` of each slot of its `pipeline`.
-template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> class WgmmaMultiplier {
+// has operand tiles `a` and `b` of each slot of its `pipeline`. With Lag a slot is released one step late, so that the
+// tensor cores go on; without it at once, where other consumers keep them busy and the ring is short.
+template <class Smem, class Accumulators, int Slices, bool Lag, int Stages, int Blocks> class WgmmaMultiplier {
  public:
   __device__ WgmmaMultiplier(Smem& smem, int first) : smem_(smem), consumer_(smem.pipeline), first_(first) {}
 
@@ -29,7 +30,7 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
     accumulate_steps(step, steps, acc, before);
     late();
     wgmma::wait<0>();
-    if (steps > 0) smem_.pipeline.release_warpgroup(before);
+    if (Lag && steps > 0) smem_.pipeline.release_warpgroup(before);
   }
 
   // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added
@@ -53,14 +54,17 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
   }
 
  private:
-  // Loop invariant: the products of all steps before `step` have been started, only the last may be incomplete, and the
-  // slots of all others are released; its own is `before`.
+  // Loop invariant: the products of all steps before `step` have been started, only with Lag the last may be
+  // incomplete, and the slots of all others are released; its own is `before`.
   __device__ void accumulate_steps(int step, int end, Accumulators (&acc)[Slices], u32& before) {
 #pragma unroll 1  // more unrolling gains no speed and triples ptxas's time
     for (; step < end; ++step) {
       const u32 slot = start(acc, step > 0);
-      wgmma::wait<Slices>();
-      if (step > 0) smem_.pipeline.release_warpgroup(before);
+      wgmma::wait<Lag ? Slices : 0>();
+      if (!Lag)
+        smem_.pipeline.release_warpgroup(slot);
+      else if (step > 0)
+        smem_.pipeline.release_warpgroup(before);
       before = slot;
     }
   }
@@ -155,17 +159,18 @@ template <class Smem, class Accumulators, int Slices, int Stages, int Blocks> cl
 // Multiplies a consumer warpgroup's blocks of 64 rows, Slices of each tile, and for each calls store = begin(tile,
 // block), read(store, n) for each n below Store::kAhead, and finish(store, sums): of the first block it reads while its
 // products are computed, the last some 3000 cycles before their end. Called by each consumer warpgroup. With Pingpong
-// two consumers make whole tiles alternately, by the `turns` of Smem; else each has its rows of every tile. Part is
-// that of accumulate_promoted, or 0. Loop invariant: before a tile, this consumer has waited for or skipped every slot
-// of all earlier tiles, and has released those that it waited for.
-template <class Accumulators, int Slices, bool Pingpong, int Part, class Store, int Stages, int Blocks, class Smem,
-          class Tiles, class Begin, class Read, class Finish>
+// two consumers make whole tiles alternately, by the `turns` of Smem; else each of Consumers has its rows of every
+// tile. Part is that of accumulate_promoted, or 0. Loop invariant: before a tile, this consumer has waited for or
+// skipped every slot of all earlier tiles, and has released those that it waited for.
+template <class Accumulators, int Consumers, int Slices, bool Pingpong, int Part, class Store, int Stages, int Blocks,
+          class Smem, class Tiles, class Begin, class Read, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
                                       Read read, Finish finish) {
   const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
   constexpr int kStep = Slices * Accumulators::Layout::kColumns * (Pingpong ? 2 : 4);  // cycles of the tensor cores
   constexpr int kLeft = ceil_div(3000, kStep), kReads = Part > 0 ? 0 : Store::kAhead;
-  WgmmaMultiplier<Smem, Accumulators, Slices, Stages, Blocks> multiplier(smem, first);
+  constexpr bool kLag = Consumers < 3;  // three wait for fewer loads so: 0.5 to 1 % on an H200
+  WgmmaMultiplier<Smem, Accumulators, Slices, kLag, Stages, Blocks> multiplier(smem, first);
   Turn turn(smem.turns, group);
   bool others = Pingpong && group == 1;  // whether the next tile is the other consumer's
   Accumulators acc[Slices] = {};
