@@ -70,8 +70,10 @@ template <class X> __device__ inline X combined(X x, X (&partial)[THREADS / 32],
   return warp_reduce(x, plus);
 }
 
+using Group = GradientGroup<T, RAGGED>;
+
 // Joins what the parts of a group give, of which `own` is the block's.
-__device__ inline PartSums joined_parts(const PartSums& own, const GradientGroup<T>& group, int each, Smem& smem) {
+__device__ inline PartSums joined_parts(const PartSums& own, const Group& group, int each, Smem& smem) {
   if constexpr (CLUSTER == 1) {
     return own;
   } else {
@@ -87,7 +89,7 @@ __device__ inline PartSums joined_parts(const PartSums& own, const GradientGroup
   }
 }
 
-using Part = GroupPart<T, LANES, WHOLE, NARROW, AFFINE>;
+using Part = GroupPart<T, LANES, WHOLE, NARROW, RAGGED, AFFINE>;
 constexpr int kRows = THREADS / LANES;
 
 // How the blocks divide groups, and the block's group. Each of its rows of threads has that of another batch.
@@ -97,7 +99,7 @@ struct Division {
 
   __device__ explicit Division(const Dims& dims) {
     channels = dims.C / dims.G;
-    each = ceil_div(channels * dims.S / Part::kCount, CLUSTER);
+    each = ceil_div(ceil_div(channels * dims.S + (RAGGED ? Part::kCount - 1 : 0), Part::kCount), CLUSTER);
     room = ceil_div(each * 32 + (AFFINE > 0 ? (each + min(channels, each * Part::kCount)) * 8 : 0), 16) * 16;
     const int block = blockIdx.x / CLUSTER;
     batch = block / dims.G, g = block % dims.G, rank = CLUSTER == 1 ? 0 : static_cast<int>(blockIdx.x % CLUSTER);
@@ -110,7 +112,7 @@ struct Tensors {
   const View<T, 3>& DX;
   const Dims& dims;
 
-  __device__ GradientGroup<T> group(int n, int g) const { return {X, DY, DX, n, g, dims.C / dims.G, dims.S}; }
+  __device__ Group group(int n, int g) const { return {X, DY, DX, n, g, dims.C / dims.G, dims.S}; }
 };
 
 // Adds up the pairs that the block's rows have left in shared memory, at pair_of() of each channel. Called by all
@@ -120,7 +122,7 @@ __device__ inline void add_rows(const Tensors& of, const Division& block, const 
   for (int c = threadIdx.x; c < block.channels; c += THREADS) {
     float2 sum = {};
     for (int row = 0; row < kRows && block.batch * kRows + row < of.dims.N; ++row) {
-      const GradientGroup<T> group = of.group(block.batch * kRows + row, block.g);
+      const Group group = of.group(block.batch * kRows + row, block.g);
       const Part part(group, of.W, by_channel, 0, block.each, memory + row * block.room, block.each);
       const float2 more = part.pair(part.pair_of(c));
       sum.x += more.x, sum.y += more.y;
@@ -133,7 +135,7 @@ __device__ inline void add_rows(const Tensors& of, const Division& block, const 
 __device__ inline void prefetch(const Tensors& of, const Division& block, const Divisor& by_channel, int row) {
   const int ahead = blockIdx.x / CLUSTER + AHEAD, n = ahead / of.dims.G * kRows + row;
   if (n >= of.dims.N) return;
-  const GradientGroup<T> group = of.group(n, ahead % of.dims.G);
+  const Group group = of.group(n, ahead % of.dims.G);
   Part(group, of.W, by_channel, block.rank * block.each, block.each, nullptr, 0).prefetch();
 }
 
@@ -157,7 +159,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   const int row = threadIdx.x / LANES, n = block.batch * kRows + row;
   const Divisor by_channel(dims.S);
   const Tensors of = {X, DY, W, DX, dims};
-  const GradientGroup<T> group = of.group(n, block.g);
+  const Group group = of.group(n, block.g);
   const Part part(group, W, by_channel, block.rank * block.each, n < dims.N ? block.each : 0, memory + row * block.room,
                   block.each);
   part.load(smem.full[row]);
@@ -192,6 +194,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
     __syncthreads();
     if (!smem.last) return;
     in_memory.add_batches<THREADS>(batches, block.g, dims.S, reinterpret_cast<float2*>(memory),
+                                   [&](int batch) { return of.group(batch, block.g).skip; },
                                    [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
   }
 }

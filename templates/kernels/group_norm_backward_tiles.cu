@@ -52,8 +52,10 @@ __device__ inline Sums<Count> block_sums(const Sums<Count>& x, Sums<Count> (&par
                                [](const Sums<Count>& a, const Sums<Count>& b) { return a + b; });
 }
 
+using Group = GradientGroup<T, RAGGED>;
+
 // Joins what the tiles of a group give.
-__device__ inline PartSums joined_tiles(const PartSums* tiles, int count, const GradientGroup<T>& group, Smem& smem) {
+__device__ inline PartSums joined_tiles(const PartSums* tiles, int count, const Group& group, Smem& smem) {
   const auto size_of = [&](int tile) { return static_cast<f32>(group.size(tile * HELD, (tile + 1) * HELD)); };
   Sums<2> means = {}, squares = {};
   for (int tile = threadIdx.x; tile < count; tile += THREADS)
@@ -70,7 +72,7 @@ __device__ inline PartSums joined_tiles(const PartSums* tiles, int count, const 
   return {mean, squares.x[0], means.x[1], squares.x[1]};
 }
 
-using Part = GroupPart<T, THREADS, WHOLE, NARROW, AFFINE>;
+using Part = GroupPart<T, THREADS, WHOLE, NARROW, RAGGED, AFFINE>;
 
 // Adds up a tile, and leaves what it gives. Called by all threads of a block of the first phase.
 __device__ inline void add_up(const Part& part, const PhasedTile& own, PartSums& of_part, float2* of_tile, Smem& smem) {
@@ -102,12 +104,12 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
     fence_barrier_init();
   }
 #endif
-  const int channels = dims.C / dims.G, packs = channels * dims.S / Part::kCount;
+  const int channels = dims.C / dims.G, packs = ceil_div(channels * dims.S + (RAGGED ? Part::kCount - 1 : 0), Part::kCount);
   u32* const counts = reinterpret_cast<u32*>(counters);
   const PhasedTile own = PhasedTile::next(counts, ceil_div(packs, HELD));
   const int n = own.row / dims.G, g = own.row % dims.G;
   const Divisor by_channel(dims.S);
-  const GradientGroup<T> group(X, DY, DX, n, g, channels, dims.S);
+  const Group group(X, DY, DX, n, g, channels, dims.S);
   const Part part(group, W, by_channel, own.tile * HELD, HELD, memory, HELD);
   PartSums* const of_tiles = reinterpret_cast<PartSums*>(parts) + s64{own.row} * own.tiles;
   const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, channels, own.tiles, HELD * Part::kCount};
@@ -116,7 +118,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   if (AHEAD > 0 && threadIdx.x == 0 && !own.second) {
     const int tile = own.row * own.tiles + own.tile + AHEAD, row = tile / own.tiles;
     if (row < dims.N * dims.G) {
-      const GradientGroup<T> other(X, DY, DX, row / dims.G, row % dims.G, channels, dims.S);
+      const Group other(X, DY, DX, row / dims.G, row % dims.G, channels, dims.S);
       Part(other, W, by_channel, tile % own.tiles * HELD, HELD, memory, HELD).prefetch();
     }
   }
@@ -144,6 +146,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
     __syncthreads();
     if (!smem.last) return;
     in_memory.add_batches<THREADS>(dims.N, g, dims.S, reinterpret_cast<float2*>(memory),
+                                   [&](int batch) { return Group(X, DY, DX, batch, g, channels, dims.S).skip; },
                                    [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
   }
 }

@@ -1,8 +1,9 @@
 #pragma once
 // Gradients of a norm over groups of channels, as row_gradient.cuh names their parts: y = h * w + b, with a weight and
-// a bias for each channel. A group's channels lie side by side; it is whole packs of 16 bytes at addresses that are
-// multiples of 16, which are divided into parts. Threads copy a part of X and of DY to shared memory, where each reads
-// its own packs: once for the mean, once for what else the part gives, and once more to store DX.
+// a bias for each channel. A group's channels lie side by side; it is packs of 16 bytes at addresses that are multiples
+// of 16, of which the first and the last may belong to it only in part, and which are divided into parts. Threads copy a
+// part of X and of DY to shared memory, where each reads its own packs: once for the mean, once for what else the part
+// gives, and once more to store DX.
 //
 // The gradients of a channel's weight and bias need the sums of DY and of DY * h over it, in an order that no timing
 // changes. So each pack leaves the sums of its elements in shared memory, a pair for each channel that it has elements
@@ -12,14 +13,17 @@
 // What the files of such groups share of their manifests, which `use` this:
 //! param   WHOLE   = 1     in {1, 0}                "1: channels begin at 16 bytes and are whole packs"
 //! param   NARROW  = 0     in {0, 1}                "1: a channel has fewer elements than a pack"
+//! param   RAGGED  = 0     in {0, 1}                "1: groups begin and end anywhere in 16 bytes, at the same place in X, DY and DX"
 //!
 //! let     LENGTH  = CHANNELS * S                   "elements of a group, which are neighbours"
-//! let     GROUP_PACKS = ceil_div(LENGTH, COUNT)
+//! let     GROUP_PACKS = ceil_div(LENGTH + RAGGED * (COUNT - 1), COUNT) "at most"
 //!
 //! require N > 0 && LENGTH > 0                      "there must be a group, and an element of it"
 //! require LENGTH <= 2147480000                     "elements of a group are counted in 31 bits"
 //! require C <= 1 || (stride(X, 1) == S && stride(DY, 1) == S && stride(DX, 1) == S) "the channels of a group are neighbours"
-//! require LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(DY) % 16 == 0 && alignment(DX) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(DY, 0) % COUNT == 0 && stride(DX, 0) % COUNT == 0)) "a group begins at 16 bytes in X, DY and DX, and is whole packs"
+//! require RAGGED == 1 || (LENGTH % COUNT == 0 && alignment(X) % 16 == 0 && alignment(DY) % 16 == 0 && alignment(DX) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == 0 && stride(DY, 0) % COUNT == 0 && stride(DX, 0) % COUNT == 0))) "a group begins at 16 bytes in X, DY and DX, and is whole packs"
+//! require RAGGED == 0 || (alignment(X) % 16 == 0 && alignment(DY) % 16 == 0 && alignment(DX) % 16 == 0 && (N <= 1 || (stride(X, 0) % COUNT == stride(DY, 0) % COUNT && stride(X, 0) % COUNT == stride(DX, 0) % COUNT))) "a group begins at the same place of 16 bytes in X, DY and DX"
+//! require RAGGED == 0 || WHOLE == 0                "channels of ragged groups are not whole packs"
 //! require WHOLE == 0 || S % COUNT == 0             "channels begin at 16 bytes and are whole packs"
 //! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
 #include "device/ptx/bulk.cuh"
@@ -31,12 +35,12 @@
 #include "device/tile/pack.cuh"
 
 // A group of a batch: where its elements begin, and its first channel.
-template <class T> struct GradientGroup {
+template <class T, bool Ragged> struct GradientGroup {
   static constexpr int kCount = 16 / sizeof(T);
 
   const T *x, *dy;
   T* dx;
-  int n, first, length;
+  int n, first, length, skip;  // elements of the first pack before the group: 0 unless it is Ragged
 
   // Group g of batch n, of groups of so many channels.
   __device__ GradientGroup(const View<const T, 3>& X, const View<const T, 3>& DY, const View<T, 3>& DX, int n, int g,
@@ -44,23 +48,38 @@ template <class T> struct GradientGroup {
       : n(n), first(g * channels), length(channels * extent) {
     const s64 at = s64{g} * length;
     x = X.data + n * X.stride[0] + at, dy = DY.data + n * DY.stride[0] + at, dx = DX.data + n * DX.stride[0] + at;
+    skip = Ragged ? static_cast<int>(reinterpret_cast<u64>(x) % 16 / sizeof(T)) : 0;
   }
-  __device__ int packs() const { return length / kCount; }
+  __device__ int packs() const { return Ragged ? ceil_div(skip + length, kCount) : length / kCount; }
+  // The index in the group of the first element of pack p, which is negative where the pack begins before the group.
+  __device__ int index_of(int p) const { return p * kCount - skip; }
   // Elements of the group in packs `begin` to before `end`.
-  __device__ int size(int begin, int end) const { return max(0, min(packs(), end) - begin) * kCount; }
+  __device__ int size(int begin, int end) const {
+    if (begin >= min(packs(), end)) return 0;
+    return min(length, index_of(min(packs(), end))) - max(0, index_of(begin));
+  }
+  // Whether all elements of the pack that begins at index j belong to the group.
+  __device__ bool has_whole(int j) const { return !Ragged || (j >= 0 && j <= length - kCount); }
+  __device__ bool has(int j) const { return !Ragged || static_cast<u32>(j) < static_cast<u32>(length); }
 };
 
 // A part of a group, which Lanes threads, a warp or a block, have in shared memory. Affine: 1: there are weights, and
-// pairs; Whole and Narrow as in the manifest.
-template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPart {
+// pairs; Whole, Narrow and Ragged as in the manifest.
+template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> class GroupPart {
  public:
   static constexpr int kCount = 16 / sizeof(T);
+#if __CUDA_ARCH__ >= 900
+  static constexpr bool kBulk = !Ragged;  // whether the part is copied by bulk copies, or by those of each thread
+#else
+  static constexpr bool kBulk = false;
+#endif
+  using Group = GradientGroup<T, Ragged>;
 
-  const GradientGroup<T>& group;
+  const Group& group;
 
   // Packs `begin` to begin + packs, fewer where the group ends, or none. `memory`, at a multiple of 16 bytes, has room
   // for 32 bytes for each of `room` packs, and for 8 for each pack and channel of the part.
-  __device__ GroupPart(const GradientGroup<T>& group, const View<const T, 1>& W, const Divisor& by_channel, int begin,
+  __device__ GroupPart(const Group& group, const View<const T, 1>& W, const Divisor& by_channel, int begin,
                        int packs, u8* memory, int room)
       : group(group),
         W_(W),
@@ -71,44 +90,43 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
         x_(reinterpret_cast<uint4*>(memory)),
         dy_(x_ + room),
         pairs_(reinterpret_cast<float2*>(dy_ + room)) {
-    channel_ = by_channel.quotient(index_of(0));
-    channels_ = packs_ == 0 ? 0 : by_channel.quotient(index_of(packs_) - 1) + 1 - channel_;
+    channel_ = by_channel.quotient(max(index_of(0), 0));
+    channels_ = packs_ == 0 ? 0 : by_channel.quotient(min(index_of(packs_), group.length) - 1) + 1 - channel_;
   }
 
   // Elements of the part, its first channel, and how many it has elements of.
-  __device__ int size() const { return packs_ * kCount; }
+  __device__ int size() const { return group.size(begin_, begin_ + packs_); }
   __device__ int first_channel() const { return channel_; }
   __device__ int channels() const { return channels_; }
 
-  // Begins to copy the part. Called by all its threads, after the barriers have been initialised for one arrival each;
-  // those of device code before sm_90 are not used.
+  // Begins to copy the part. Called by all its threads, after the barriers have been initialised for one arrival each,
+  // if there are bulk copies.
   __device__ void load(Barrier (&full)[2]) const {
-#if __CUDA_ARCH__ >= 900
-    if (lane_ == 0) full[0].expect(packs_ * 16), full[1].expect(packs_ * 16);
-#endif
+    if (kBulk && lane_ == 0) full[0].expect(packs_ * 16), full[1].expect(packs_ * 16);
     copy(x_, group.x, full[0]);
     copy(dy_, group.dy, full[1]);
+    if constexpr (Ragged) copy_cut_packs();
   }
-  // Begins to bring the part to L2, for a block that copies it later; from sm_90 on. Called by one thread.
+  // Begins to bring the part's whole packs to L2, for a block that copies it later; from sm_90 on. Called by one thread.
   __device__ void prefetch() const {
-    if (packs_ == 0) return;
-    bulk::prefetch(group.x + index_of(0), packs_ * 16);
-    bulk::prefetch(group.dy + index_of(0), packs_ * 16);
+    const int from = packs_ > 0 && !group.has_whole(index_of(0)) ? 1 : 0;
+    const int count = packs_ - from - (packs_ > from && !group.has_whole(index_of(packs_ - 1)) ? 1 : 0);
+    if (count <= 0) return;
+    bulk::prefetch(group.x + index_of(from), count * 16);
+    bulk::prefetch(group.dy + index_of(from), count * 16);
   }
   // Returns when the thread's packs of X have come, and of DY too. Each thread reads its own packs only.
   __device__ void wait_x(Barrier (&full)[2]) const {
-#if __CUDA_ARCH__ >= 900
-    full[0].wait(0);
-#else
-    cp_async::wait<1>();
-#endif
+    if constexpr (kBulk)
+      full[0].wait(0);
+    else
+      cp_async::wait<1>();
   }
   __device__ void wait_dy(Barrier (&full)[2]) const {
-#if __CUDA_ARCH__ >= 900
-    full[1].wait(0);
-#else
-    cp_async::wait<0>();
-#endif
+    if constexpr (kBulk)
+      full[1].wait(0);
+    else
+      cp_async::wait<0>();
   }
 
   // The sum of the thread's elements of X.
@@ -129,7 +147,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
 #pragma unroll 2
     for (int q = lane_; q < packs_; q += Lanes) {
       const Elements<T> x = {x_[q]}, dy = {dy_[q]};
-      const int channel = by_channel_.quotient(index_of(q));
+      const int channel = by_channel_.quotient(max(index_of(q), 0));
       if constexpr (Narrow) {
         add_up_each(q, channel, x, dy, mean, all);
       } else if constexpr (!Whole) {
@@ -153,7 +171,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
   }
   // The number of the first pair of channel c of the part.
   __device__ int pair_of(int c) const {
-    return max(0, c * extent() / kCount - begin_) + c - channel_;
+    return max(0, (c * extent() + group.skip) / kCount - begin_) + c - channel_;
   }
   __device__ const float2& pair(int i) const {
     return pairs_[i];
@@ -183,26 +201,46 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
           out.x[i] = from_f32<T>(output(dx, group.n, affine.channel_of(i), affine.position_of(i)));
         }
       }
-      store_whole_pack(group.dx + j, out);
+      if (group.has_whole(j)) {
+        store_whole_pack(group.dx + j, out);
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < kCount; ++i)
+        if (group.has(j + i)) group.dx[j + i] = out.x[i];
     }
   }
 
  private:
   static constexpr int kChunk = 512;  // packs that are copied at a time
 
-  // Begins to copy the part's packs of a tensor, in which the group begins at `from`.
+  // Begins to copy the part's whole packs of a tensor, in which the group begins at `from`.
   __device__ void copy(uint4* to, const T* from, Barrier& full) const {
-#if __CUDA_ARCH__ >= 900
-    if (lane_ > 0) return;
-    for (int q = 0; q < packs_; q += kChunk) bulk::load(to + q, from + index_of(q), min(kChunk, packs_ - q) * 16, full);
-#else
-    for (int q = lane_; q < packs_; q += Lanes) cp_async::cg(smem_address(to + q), from + index_of(q));
-    cp_async::commit();
-#endif
+    if constexpr (kBulk) {
+      if (lane_ > 0) return;
+      for (int q = 0; q < packs_; q += kChunk)
+        bulk::load(to + q, from + index_of(q), min(kChunk, packs_ - q) * 16, full);
+    } else {
+      for (int q = lane_; q < packs_; q += Lanes)
+        if (group.has_whole(index_of(q))) cp_async::cg(smem_address(to + q), from + index_of(q));
+      cp_async::commit();
+    }
+  }
+  // Copies the packs that belong to the group only in part, with zeros for the other elements.
+  __device__ void copy_cut_packs() const {
+    for (int q = lane_; q < packs_; q += Lanes) {
+      const int j = index_of(q);
+      if (group.has_whole(j)) continue;
+      Pack<T, kCount> x = {}, dy = {};
+#pragma unroll
+      for (int i = 0; i < kCount; ++i)
+        if (group.has(j + i)) x.x[i] = group.x[j + i], dy.x[i] = group.dy[j + i];
+      x_[q] = reinterpret_cast<const uint4&>(x), dy_[q] = reinterpret_cast<const uint4&>(dy);
+    }
   }
   // The index in the group of the first element of the part's pack q.
   __device__ int index_of(int q) const {
-    return (begin_ + q) * kCount;
+    return group.index_of(begin_ + q);
   }
   __device__ int extent() const {
     return static_cast<int>(by_channel_.by);
@@ -230,7 +268,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const f32 d = to_f32(x[i]) - mean, g = to_f32(dy[i]);
-      all.x[0] += d * d;
+      if (group.has(first + i)) all.x[0] += d * d;
       if (first + i < next)
         pairs[0].x += g, pairs[0].y += g * d;
       else
@@ -246,6 +284,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const int j = index_of(q) + i;
+      if (!group.has(j)) continue;
       add(to_f32(x[i]) - mean, to_f32(dy[i]), pair, all);
       const bool last = j + 1 == (channel + 1) * extent();  // of its channel
       if (!last && i + 1 < kCount) continue;
@@ -259,7 +298,8 @@ template <class T, int Lanes, bool Whole, bool Narrow, int Affine> class GroupPa
       const int c = channel_ + base + lane_ / Width, own = pair_of(c);
       Sums<2> sums = {};
       if (c < channel_ + channels_) {
-        const int last = min(((c + 1) * extent() - 1) / kCount, begin_ + packs_ - 1) - begin_ + c - channel_;
+        const int end = (c + 1) * extent() + group.skip;
+        const int last = min((end - 1) / kCount, begin_ + packs_ - 1) - begin_ + c - channel_;
 #pragma unroll 4
         for (int i = own + lane_ % Width; i <= last; i += Width) sums.x[0] += pairs_[i].x, sums.x[1] += pairs_[i].y;
       }

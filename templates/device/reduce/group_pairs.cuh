@@ -5,17 +5,18 @@
 #include "device/reduce/group_gradient.cuh"
 
 // The pairs of channels in global memory: of each batch those of each group and, of that, of `parts` parts of `each`
-// elements; a batch stands for several whose pairs have been added up.
+// elements from its first pack on; a batch stands for several whose pairs have been added up.
 struct GroupPairs {
   float2* data;
   int groups, channels, parts, each;
 
   __device__ float2* of(int batch, int g) const { return data + (s64{batch} * groups + g) * (channels + parts - 1); }
 
-  // Adds up those of each channel of group g, always in the same order. Calls store(c, sum) once for each. Called by
-  // all Threads threads of a block; `memory` has room for a pair of each.
-  template <int Threads, class Store>
-  __device__ void add_batches(int batches, int g, int extent, float2* memory, Store store) const {
+  // Adds up those of each channel of group g, always in the same order; skip(batch) elements of its first pack lie
+  // before the group. Calls store(c, sum) once for each. Called by all Threads threads of a block; `memory` has room for
+  // a pair of each.
+  template <int Threads, class Skip, class Store>
+  __device__ void add_batches(int batches, int g, int extent, float2* memory, Skip skip, Store store) const {
     for (int first = 0; first < channels; first += Threads) {
       const int across = min(channels - first, Threads), slices = Threads / across;
       const int c = static_cast<int>(threadIdx.x) % across, slice = static_cast<int>(threadIdx.x) / across;
@@ -23,7 +24,7 @@ struct GroupPairs {
       if (slice < slices) {
 #pragma unroll 4
         for (int batch = slice; batch < batches; batch += slices) {
-          const float2 more = of_channel(batch, g, first + c, extent);
+          const float2 more = of_channel(batch, g, first + c, extent, skip(batch));
           sum.x += more.x, sum.y += more.y;
         }
       }
@@ -40,12 +41,12 @@ struct GroupPairs {
   }
 
  private:
-  __device__ float2 of_channel(int batch, int g, int c, int extent) const {
+  __device__ float2 of_channel(int batch, int g, int c, int extent, int skip) const {
     const float2* const from = of(batch, g) + c;
     if (parts == 1) return from[0];
     float2 sum = {};
-    for (int part = c * extent / each; part <= ((c + 1) * extent - 1) / each; ++part)
-      sum.x += from[part].x, sum.y += from[part].y;
+    const int begin = c * extent + skip;
+    for (int part = begin / each; part <= (begin + extent - 1) / each; ++part) sum.x += from[part].x, sum.y += from[part].y;
     return sum;
   }
 };
