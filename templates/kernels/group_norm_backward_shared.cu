@@ -20,6 +20,7 @@
 //! require LANES == THREADS || CLUSTER == 1         "blocks of a cluster share one group"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require SMEM + 1024 <= device.smem_per_block && (SMEM + 2048) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
+//! require EACH <= 3000 || device.compute_capability < 90 || device.smem_per_sm < 220000 "tiles that blocks keep are faster than larger parts"
 //! require BLOCKS * THREADS <= device.threads_per_sm && BLOCKS * THREADS <= (WHOLE == 1 ? 1280 : 1024) "the threads of an SM share its registers"
 //!
 //! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"
@@ -193,9 +194,10 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   if constexpr (AFFINE > 0) {
     __syncthreads();
     if (!smem.last) return;
-    in_memory.add_batches<THREADS>(batches, block.g, dims.S, reinterpret_cast<float2*>(memory),
-                                   [&](int batch) { return of.group(batch, block.g).skip; },
-                                   [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
+    in_memory.add_batches<THREADS>(
+        batches, block.g, dims.S, reinterpret_cast<float2*>(memory),
+        [&](int batch) { return of.group(batch, block.g).skip; },
+        [&](int c, const float2& sum) { store_sums<AFFINE>(DW, DB, group.first + c, sum); });
   }
 }
 

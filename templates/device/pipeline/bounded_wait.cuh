@@ -1,6 +1,7 @@
 #pragma once
 // A wait with a time limit: an arrival or a copy that never happens produces a record instead of a hang. For
 // development and for services that must respond. PTX ISA 9.0, "mbarrier.test_wait", "mbarrier.pending_count".
+#include "device/ptx/globaltimer.cuh"
 #include "device/ptx/mbarrier.cuh"
 
 // Filled by the first thread whose time limit expired. The caller provides it in global memory, cleared.
@@ -16,12 +17,6 @@ struct LostArrival {
 };
 
 namespace bounded {
-
-__device__ inline u64 now_ns() {
-  u64 t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
 
 // Invalidates the barrier, which writes its word to memory: a load from a live barrier does not see it. The word then
 // contains, from the top: 1 bit of parity, 20 of minus the pending arrivals, 1 unused, 21 of bytes arrived minus bytes

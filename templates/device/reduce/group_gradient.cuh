@@ -1,9 +1,9 @@
 #pragma once
 // Gradients of a norm over groups of channels, as row_gradient.cuh names their parts: y = h * w + b, with a weight and
 // a bias for each channel. A group's channels lie side by side; it is packs of 16 bytes at addresses that are multiples
-// of 16, of which the first and the last may belong to it only in part, and which are divided into parts. Threads copy a
-// part of X and of DY to shared memory, where each reads its own packs: once for the mean, once for what else the part
-// gives, and once more to store DX.
+// of 16, of which the first and the last may belong to it only in part, and which are divided into parts. Threads copy
+// a part of X and of DY to shared memory, where each reads its own packs: once for the mean, once for what else the
+// part gives, and once more to store DX.
 //
 // The gradients of a channel's weight and bias need the sums of DY and of DY * h over it, in an order that no timing
 // changes. So each pack leaves the sums of its elements in shared memory, a pair for each channel that it has elements
@@ -79,8 +79,8 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
 
   // Packs `begin` to begin + packs, fewer where the group ends, or none. `memory`, at a multiple of 16 bytes, has room
   // for 32 bytes for each of `room` packs, and for 8 for each pack and channel of the part.
-  __device__ GroupPart(const Group& group, const View<const T, 1>& W, const Divisor& by_channel, int begin,
-                       int packs, u8* memory, int room)
+  __device__ GroupPart(const Group& group, const View<const T, 1>& W, const Divisor& by_channel, int begin, int packs,
+                       u8* memory, int room)
       : group(group),
         W_(W),
         by_channel_(by_channel),
@@ -95,9 +95,15 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
   }
 
   // Elements of the part, its first channel, and how many it has elements of.
-  __device__ int size() const { return group.size(begin_, begin_ + packs_); }
-  __device__ int first_channel() const { return channel_; }
-  __device__ int channels() const { return channels_; }
+  __device__ int size() const {
+    return group.size(begin_, begin_ + packs_);
+  }
+  __device__ int first_channel() const {
+    return channel_;
+  }
+  __device__ int channels() const {
+    return channels_;
+  }
 
   // Begins to copy the part. Called by all its threads, after the barriers have been initialised for one arrival each,
   // if there are bulk copies.
@@ -107,7 +113,8 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
     copy(dy_, group.dy, full[1]);
     if constexpr (Ragged) copy_cut_packs();
   }
-  // Begins to bring the part's whole packs to L2, for a block that copies it later; from sm_90 on. Called by one thread.
+  // Begins to bring the part's whole packs to L2, for a block that copies it later; from sm_90 on. Called by one
+  // thread.
   __device__ void prefetch() const {
     const int from = packs_ > 0 && !group.has_whole(index_of(0)) ? 1 : 0;
     const int count = packs_ - from - (packs_ > from && !group.has_whole(index_of(packs_ - 1)) ? 1 : 0);
@@ -115,16 +122,17 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
     bulk::prefetch(group.x + index_of(from), count * 16);
     bulk::prefetch(group.dy + index_of(from), count * 16);
   }
-  // Returns when the thread's packs of X have come, and of DY too. Each thread reads its own packs only.
-  __device__ void wait_x(Barrier (&full)[2]) const {
+  // Returns when the thread's packs of X have come, and of DY too. Each thread reads its own packs only. `parity` is 1
+  // after the barriers have been used once.
+  __device__ void wait_x(Barrier (&full)[2], int parity = 0) const {
     if constexpr (kBulk)
-      full[0].wait(0);
+      full[0].wait(parity);
     else
       cp_async::wait<1>();
   }
-  __device__ void wait_dy(Barrier (&full)[2]) const {
+  __device__ void wait_dy(Barrier (&full)[2], int parity = 0) const {
     if constexpr (kBulk)
-      full[1].wait(0);
+      full[1].wait(parity);
     else
       cp_async::wait<0>();
   }

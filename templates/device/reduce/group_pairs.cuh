@@ -13,8 +13,8 @@ struct GroupPairs {
   __device__ float2* of(int batch, int g) const { return data + (s64{batch} * groups + g) * (channels + parts - 1); }
 
   // Adds up those of each channel of group g, always in the same order; skip(batch) elements of its first pack lie
-  // before the group. Calls store(c, sum) once for each. Called by all Threads threads of a block; `memory` has room for
-  // a pair of each.
+  // before the group. Calls store(c, sum) once for each. Called by all Threads threads of a block; `memory` has room
+  // for a pair of each.
   template <int Threads, class Skip, class Store>
   __device__ void add_batches(int batches, int g, int extent, float2* memory, Skip skip, Store store) const {
     for (int first = 0; first < channels; first += Threads) {
@@ -40,13 +40,14 @@ struct GroupPairs {
     }
   }
 
- private:
+  // That of channel c of a batch's group, of channels of `extent` elements.
   __device__ float2 of_channel(int batch, int g, int c, int extent, int skip) const {
     const float2* const from = of(batch, g) + c;
     if (parts == 1) return from[0];
     float2 sum = {};
     const int begin = c * extent + skip;
-    for (int part = begin / each; part <= (begin + extent - 1) / each; ++part) sum.x += from[part].x, sum.y += from[part].y;
+    for (int part = begin / each; part <= (begin + extent - 1) / each; ++part)
+      sum.x += from[part].x, sum.y += from[part].y;
     return sum;
   }
 };

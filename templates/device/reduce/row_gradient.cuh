@@ -7,6 +7,15 @@
 // g = DY * w, and the sum of g times those distances.
 struct alignas(16) PartSums {
   f32 mean, squares, g, gx;
+
+  // From the sums of the distances from an origin, of their squares, of g, and of g times the distances, of elements of
+  // which each is a share. The origin is the mean of some of them: where they are n times as many, the squares about it
+  // add up to no more than n times those about the mean of all, so that the differences lose no more than the bits of
+  // n.
+  __device__ static PartSums about(f32 origin, const Sums<4>& sums, f32 share) {
+    const f32 mean = sums.x[0] * share, squares = sums.x[1] - mean * sums.x[0];
+    return {origin + mean, squares < 0 ? 0 : squares, sums.x[2], sums.x[3] - mean * sums.x[2]};
+  }
 };
 
 // Joins what the lanes of a warp have, of `size` elements each and `all` together; without Centered the mean is 0.
