@@ -28,6 +28,7 @@ void check_passes(const char* device, const std::string& size, const Words& more
 
 constexpr const char* kHopper = "emulator:sm_90a";
 constexpr const char* kAmpere = "emulator:sm_80";
+constexpr const char* kSmall = "emulator:sm_121a";
 constexpr const char* kStarved = "emulator:sm_90a:policy=starved";
 
 }  // namespace
@@ -52,9 +53,33 @@ TEST_CASE("gradients of groups that a warp, a block or a cluster keeps in shared
     passes(kStarved, "78", {"N=3", "C=12", "G=3", "THREADS=128", "LANES=128", "CLUSTER=4"});
   }
   check_passes(kHopper, "5", {"N=2", "C=4096", "G=1", "CLUSTER=2"});  // more channels than threads
+  for (const char* size : {"1", "3", "49", "257"}) {                  // groups begin and end anywhere in 16 bytes
+    check_passes(kHopper, size, {"N=9", "C=15", "G=5"});
+    check_passes(kAmpere, size, {"N=3", "C=9", "G=3", "T=f32", "AFFINE=1"});
+  }
+  check_passes(kStarved, "701", {"N=3", "C=9", "G=3", "CLUSTER=8", "THREADS=128", "LANES=128"});
   check_passes(kHopper, "33",
                {"N=2", "C=4", "G=2", "--operand", "residual : bf16[N, C, S]", "--hook",
                 "output=dx + residual[n, c, s] + 0.1f * c"});
+}
+
+TEST_CASE("gradients of groups that clusters walk over agree with their reference, wherever groups begin and end") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check_walk = [&](const char* device, const char* size, Words words) {
+    const Words ring = {"--template-file", "group_norm_backward_ring"};
+    words.insert(words.end(), ring.begin(), ring.end());
+    check_passes(device, size, words);
+  };
+  check_walk(kHopper, "1704", {"N=4", "C=16", "G=2", "CLUSTER=2"});
+  check_walk(kStarved, "3344", {"N=3", "C=8", "G=1", "CLUSTER=4", "AFFINE=1"});
+  check_walk(kStarved, "516", {"N=5", "C=18", "G=3", "T=f32", "AFFINE=1"});
+  check_walk(kHopper, "516", {"N=1", "C=36", "G=6", "T=f32", "AFFINE=0"});
+  check_walk(kStarved, "8", {"N=3", "C=1420", "G=2", "T=f16"});
+  // On few SMs, which many small groups keep busy; groups begin and end anywhere in 16 bytes.
+  check_walk(kSmall, "79", {"N=45", "C=992", "G=32"});
+  check_walk(kHopper, "968",
+             {"N=2", "C=12", "G=2", "--operand", "residual : bf16[N, C, S]", "--hook",
+              "output=dx + residual[n, c, s] + 0.1f * c"});
 }
 
 TEST_CASE("gradients of groups in tiles, which blocks read twice, agree with their reference") {
@@ -77,6 +102,24 @@ TEST_CASE("gradients of groups in tiles, which blocks read twice, agree with the
     passes(kAmpere, "2056", {"N=2", "C=2", "T=f16"});
   }
   check_tiles(kHopper, "3", {"N=2", "C=4096"});
+  check_tiles(kHopper, "1043", {"N=3", "C=10"});  // groups that begin and end anywhere in 16 bytes
+  check_tiles(kAmpere, "3", {"N=2", "C=3010", "T=f32"});
+}
+
+TEST_CASE("gradients of groups whose tiles blocks keep, or give up, agree with their reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* patience : {"PATIENCE=200", "PATIENCE=0"}) {
+    const auto check_kept = [&](const char* device, const char* size, Words words) {
+      const Words tiles = {"--template-file", "group_norm_backward_tiles", "THREADS=128", "PACKS=2", "KEEP=16",
+                           patience};
+      words.insert(words.end(), tiles.begin(), tiles.end());
+      check_passes(device, size, words);
+    };
+    check_kept(kHopper, "1043", {"N=3", "C=40", "G=2"});
+    check_kept(kStarved, "1040", {"N=2", "C=8", "G=1", "AFFINE=0", "T=f32"});
+    check_kept(kStarved, "1040", {"N=2", "C=144", "G=2"});  // more tiles than a block looks for
+    check_kept(kAmpere, "2056", {"N=2", "C=2", "G=2", "AFFINE=1"});
+  }
 }
 
 TEST_CASE("gradients of groups whose channels have room between them, and of none, agree with their reference") {
