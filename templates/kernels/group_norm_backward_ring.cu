@@ -23,7 +23,8 @@
 //! require WHOLE == 1 || GROUP_PACKS <= 448 "larger groups whose channels break packs are kept by blocks of their own"
 //! require CLUSTER == 1 || EACH > 832 "more blocks share a group only if it needs them"
 //! require SMEM + 6144 <= device.smem_per_block && (SMEM + 7168) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
-//! require BLOCKS * (THREADS + 96) * (48 + PACKS * 14) <= 65536 && (WHOLE == 1 || (PACKS == 2 && BLOCKS * THREADS <= 448)) && (PACKS < 5 || device.compute_capability == 90) "the threads of an SM share its registers"
+//! require BLOCKS * (THREADS + 96) * (48 + PACKS * 14) <= 65536 && (WHOLE == 1 || (PACKS == 2 && BLOCKS * THREADS <= 448)) "the threads of an SM share its registers"
+//! require PACKS < 5 || device.compute_capability == 90 "registers hold five packs of a thread on sm_90 only"
 //! require N * G <= 2147483647                      "groups are counted in 31 bits"
 //!
 //! workspace parts    (AFFINE > 0) * (TEAMS + G) * (CHANNELS + CLUSTER - 1) * 8 "of each team and group, of which it has some batches"
@@ -32,23 +33,23 @@
 //! cluster CLUSTER
 //! launch  grid TEAMS * CLUSTER  block THREADS + 96  smem SMEM
 //!
-//! preset  THREADS = 160, PACKS = 2, STAGES = 4, BLOCKS = 3  when S % COUNT == 0
+//! preset  THREADS = 160, PACKS = 2, STAGES = 4, BLOCKS = 3  when device.smem_per_sm >= 220000 && S % COUNT == 0
 //! preset  THREADS = 224, PACKS = 2, STAGES = 4, BLOCKS = 2
 //! preset  THREADS = 160, PACKS = 4, STAGES = 3, BLOCKS = 2
 //! preset  THREADS = 416, PACKS = 2, STAGES = 4
 //! preset  THREADS = 320, PACKS = 4, STAGES = 3
 //! preset  CLUSTER = 1, THREADS = 384, PACKS = 4, STAGES = 3
 //! preset  CLUSTER = 1, THREADS = 416, PACKS = 4, STAGES = 3
-//! preset  CLUSTER = 1, THREADS = 416, PACKS = 5, STAGES = 3
-//! preset  CLUSTER = 2, THREADS = 384, PACKS = 4, STAGES = 4
-//! preset  CLUSTER = 2, THREADS = 416, PACKS = 4, STAGES = 3
-//! preset  CLUSTER = 2, THREADS = 416, PACKS = 5, STAGES = 3
-//! preset  CLUSTER = 4, THREADS = 384, PACKS = 4, STAGES = 4
-//! preset  CLUSTER = 4, THREADS = 416, PACKS = 4, STAGES = 3
-//! preset  CLUSTER = 4, THREADS = 416, PACKS = 5, STAGES = 3
-//! preset  CLUSTER = 8, THREADS = 384, PACKS = 4, STAGES = 4
-//! preset  CLUSTER = 8, THREADS = 416, PACKS = 4, STAGES = 3
-//! preset  CLUSTER = 8, THREADS = 416, PACKS = 5, STAGES = 3
+//! preset  CLUSTER = 1, THREADS = 416, PACKS = 5, STAGES = 3  when device.compute_capability == 90
+//! preset  CLUSTER = 2, THREADS = 384, PACKS = 4, STAGES = 4  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 2, THREADS = 416, PACKS = 4, STAGES = 3  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 2, THREADS = 416, PACKS = 5, STAGES = 3  when device.compute_capability == 90
+//! preset  CLUSTER = 4, THREADS = 384, PACKS = 4, STAGES = 4  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 4, THREADS = 416, PACKS = 4, STAGES = 3  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 4, THREADS = 416, PACKS = 5, STAGES = 3  when device.compute_capability == 90
+//! preset  CLUSTER = 8, THREADS = 384, PACKS = 4, STAGES = 4  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 8, THREADS = 416, PACKS = 4, STAGES = 3  when device.smem_per_sm >= 220000
+//! preset  CLUSTER = 8, THREADS = 416, PACKS = 5, STAGES = 3  when device.compute_capability == 90
 
 #include "device/ptx/cvt.cuh"
 

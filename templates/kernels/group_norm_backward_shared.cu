@@ -20,7 +20,7 @@
 //! require LANES == THREADS || CLUSTER == 1         "blocks of a cluster share one group"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require SMEM + 1024 <= device.smem_per_block && (SMEM + 2048) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
-//! require EACH <= 3000 || device.compute_capability < 90 || device.smem_per_sm < 220000 "tiles that blocks keep are faster than larger parts"
+//! require EACH <= 3000 || device.compute_capability < 90 || device.smem_per_sm < 220000 "tiles that blocks keep are faster than larger parts from sm_90 on, where shared memory has room for them"
 //! require BLOCKS * THREADS <= device.threads_per_sm && BLOCKS * THREADS <= (WHOLE == 1 ? 1280 : 1024) "the threads of an SM share its registers"
 //!
 //! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"

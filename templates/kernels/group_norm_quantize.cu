@@ -50,12 +50,13 @@
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 4, PACKS = 4  when device.cluster_max >= 4
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
-//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 8  when device.cluster_max >= 8 && sizeof(T) == 4
 //! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 4, KEPT = 0  when device.cluster_max >= 8
 //! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0
 //! preset  LANES = 4, THREADS = 256, PACKS = 2, WHOLE = 0
 //! preset  LANES = 256, THREADS = 256, PACKS = 4, WHOLE = 0
-//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0, WHOLE = 0  when sizeof(T) == 2
+//! preset  LANES = 512, THREADS = 512, PACKS = 4, KEPT = 0, WHOLE = 0  when sizeof(T) == 4
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
