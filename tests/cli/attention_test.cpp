@@ -9,26 +9,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "command.h"
+#include "launches.h"
 #include "npy.h"
 #include "support/combinations.h"
 
+using namespace tma_jit::cli::launches;
+
 namespace tma_jit::cli {
 namespace {
-
-constexpr const char* kDevice = "--device";
-constexpr const char* kEmulator = "emulator:sm_90a";
-
-void check_passes(std::vector<std::string> words) {
-  words.insert(words.begin(), "run");
-  words.insert(words.end(), {"--check", "--json"});
-  const CommandResult result = run_command(words);
-  CAPTURE(words);
-  CAPTURE(result.err);
-  CAPTURE(result.out);
-  CHECK(result.exit == 0);
-  CHECK(result.json()["check"]["passed"] == true);
-}
 
 // A file of whole numbers of 32 bits.
 std::string numbers(const char* name, const std::vector<std::int32_t>& values) {

@@ -2,7 +2,7 @@
 // edges of the tensors and beyond what fits into registers.
 #include <doctest/doctest.h>
 
-#include "command.h"
+#include "launches.h"
 #include "support/combinations.h"
 
 namespace tma_jit::cli {
@@ -12,16 +12,11 @@ constexpr const char* kAll = "epilogue=x * s[row] * up[row, column] + bias[colum
 
 void check_passes(const std::vector<std::string>& words, const std::vector<std::string>& operands,
                   const std::string& epilogue) {
-  std::vector<std::string> line = {"run", "gemm", "--check", "--json", "--device", "emulator:sm_90a"};
+  std::vector<std::string> line = {"gemm", launches::kDevice, launches::kEmulator};
   line.insert(line.end(), words.begin(), words.end());
   for (const std::string& operand : operands) line.insert(line.end(), {"--operand", operand});
   line.insert(line.end(), {"--hook", epilogue});
-  const CommandResult result = run_command(line);
-  CAPTURE(line);
-  CAPTURE(result.err);
-  CAPTURE(result.out);
-  CHECK(result.exit == 0);
-  CHECK(result.json()["check"]["passed"] == true);
+  launches::check_passes(line);
 }
 
 // The words of M, N and K, of a file, and of params.
