@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/failure.h"
 #include "template/directives.h"
@@ -105,21 +106,50 @@ Result<void> check_dim(const LineParser& line, const DimShape& shape, const Dim&
   return {};
 }
 
-Result<void> parse_settings(LineParser& line, Preset& preset) {
+Result<std::vector<std::int64_t>> parse_setting_values(LineParser& line) {
+  std::vector<std::int64_t> values;
+  const bool several = line.accept("{");
   do {
-    Preset::Setting setting;
+    const Position at = line.peek().at;
+    TMA_JIT_ASSIGN(const std::int64_t value, line.constant("a value", "a preset's values"));
+    if (std::ranges::find(values, value) != values.end()) {
+      return line.error(at, fmt::format("{} is listed twice", value));
+    }
+    values.push_back(value);
+  } while (several && line.accept(","));
+  if (several) TMA_JIT_CHECK(line.expect("}", "after the values"));
+  return values;
+}
+
+// Returns the settings of each preset of the line: where params have several values, of each combination of them, those
+// of the last param in turn first.
+Result<std::vector<std::vector<Preset::Setting>>> parse_settings(LineParser& line) {
+  std::vector<std::vector<Preset::Setting>> presets(1);
+  do {
     TMA_JIT_ASSIGN(const Token name, line.name("a param in the preset"));
-    const auto same = [&](const Preset::Setting& other) { return other.param == name.text; };
-    if (std::any_of(preset.settings.begin(), preset.settings.end(), same)) {
+    if (std::ranges::find(presets.front(), name.text, &Preset::Setting::param) != presets.front().end()) {
       return line.error(name.at, fmt::format("{} is set twice", name.text));
     }
-    setting.param = name.text;
-    setting.at = name.at;
     TMA_JIT_CHECK(line.expect("=", "after", name.text));
-    TMA_JIT_ASSIGN(setting.value, line.constant("a value", "a preset's values"));
-    preset.settings.push_back(std::move(setting));
+    TMA_JIT_ASSIGN(const std::vector<std::int64_t> values, parse_setting_values(line));
+    std::vector<std::vector<Preset::Setting>> extended;
+    for (const std::vector<Preset::Setting>& settings : presets) {
+      for (const std::int64_t value : values) {
+        extended.push_back(settings);
+        extended.back().push_back({std::string(name.text), value, name.at});
+      }
+    }
+    presets = std::move(extended);
   } while (line.accept(","));
-  return {};
+  return presets;
+}
+
+// Returns the preset as a line of its own would state it.
+std::string text_of(const Preset& preset) {
+  std::vector<std::string> words;
+  for (const auto& setting : preset.settings) words.push_back(fmt::format("{} = {}", setting.param, setting.value));
+  const std::string condition = preset.when.has_value() ? fmt::format(" when {}", preset.when->text()) : "";
+  return fmt::format("{}{}", fmt::join(words, ", "), condition);
 }
 
 }  // namespace
@@ -217,13 +247,18 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
 Result<void> parse_preset(LineParser& line, Builder& builder) {
   Preset preset;
   preset.at = line.peek().at;
-  TMA_JIT_CHECK(parse_settings(line, preset));
+  TMA_JIT_ASSIGN(std::vector<std::vector<Preset::Setting>> presets, parse_settings(line));
   if (line.accept_word("when")) {
     TMA_JIT_ASSIGN(preset.when, line.expression("the preset's condition"));
   }
   TMA_JIT_CHECK(line.finish(preset, preset.when ? "an operator, a doc text or the end of the line"
                                                 : "\",\", \"when\", a doc text or the end of the line"));
-  builder.result.presets.push_back(std::move(preset));
+  const bool several = presets.size() > 1;
+  for (std::vector<Preset::Setting>& settings : presets) {
+    preset.settings = std::move(settings);
+    if (several) preset.text = text_of(preset);
+    builder.result.presets.push_back(preset);
+  }
   return {};
 }
 

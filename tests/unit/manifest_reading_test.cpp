@@ -202,6 +202,23 @@ TEST_CASE("launch, cluster, work, presets and reference") {
   CHECK(t.reference->block[0].constant() == 256);
 }
 
+TEST_CASE(
+    "a line with several values of a param states a preset for each, and for each combination of several params") {
+  const Template t = parsed(
+      "//! kernel k\n//! arch sm_90a\n//! launch grid 1 block 32\n//! dim M\n//! param A = 1 in 1..9\n//! param B = 1 "
+      "in 1..9\n"
+      "//! preset A = {5, 2}, B = {3, 1} when M > 8 \"doc\"\n//! preset A = {7}\n");
+  std::vector<std::string> texts;
+  for (const Preset& preset : t.presets) texts.push_back(preset.text);
+  CHECK(texts == std::vector<std::string>{"A = 5, B = 3 when M > 8", "A = 5, B = 1 when M > 8",
+                                          "A = 2, B = 3 when M > 8", "A = 2, B = 1 when M > 8", "A = {7}"});
+  CHECK(t.presets[2].settings[0].value == 2);
+  CHECK(t.presets[2].settings[1].value == 3);
+  CHECK(t.presets[2].doc == "doc");
+  CHECK(t.presets[3].when->text() == "M > 8");
+  CHECK(t.presets[4].settings[0].value == 7);
+}
+
 TEST_CASE("equal references share an id that indexes the template's table") {
   const Template t = parsed(kFull);
   for (const Let& let : t.lets) {

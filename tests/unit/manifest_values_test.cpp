@@ -110,6 +110,10 @@ TEST_CASE("preset") {
   refused({"//! preset STAGE = 2", 12, 5, "unknown param STAGE; did you mean \"STAGES\"?"});
   refused({"//! preset M = 2", 12, 1, "a preset sets params, and M is a dim"});
   refused({"//! preset STAGES = 2, STAGES = 3", 24, 6, "STAGES is set twice"});
+  refused({"//! preset STAGES = {2, 3, 2}", 28, 1, "2 is listed twice"});
+  refused({"//! preset STAGES = {2, 4}", 12, 6, "4 is not one of the values of STAGES"});
+  refused({"//! preset STAGES = {}", 22, 1, "expected a value, found \"}\""});
+  refused({"//! preset STAGES = {2 3}", 24, 1, "expected \"}\" after the values, found \"3\""});
   refused({"//! preset STAGES = M", 21, 1, "a preset's values must be numbers, and M is not one"});
   refused({"//! preset STAGES = 2 when", 27, 1, "expected the preset's condition, found the end of the line"});
   refused({"//! preset STAGES = 2 when M = 3", 30, 1,
