@@ -175,10 +175,11 @@ bool Search::choose_preset() {
   std::optional<std::vector<std::int64_t>> cheapest;
   std::int64_t fewest = 0;
   for (const templates::Preset& preset : kernel.presets) {
-    if (!take_preset(preset) || !valid(values_, conditions_) || avoided()) continue;
-    if (!kernel.work.cycles.has_value()) return true;
+    if (!take_preset(preset) || avoided()) continue;
     const std::int64_t estimate = cycles();
     if (cheapest.has_value() && estimate >= fewest) continue;
+    if (!valid(values_, conditions_)) continue;
+    if (!kernel.work.cycles.has_value()) return true;
     cheapest = values_.params();
     fewest = estimate;
   }
