@@ -114,6 +114,14 @@
 //! preset  BM = 96, BN = 128, STAGES = 7, CLUSTER = 2, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 112, BN = 192, STAGES = 5, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 160, BN = 128, STAGES = 5, SHARE_N = 2, PINGPONG = 1, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 64, BN = 160, STAGES = 7, CLUSTER = 4, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 120, BN = 192, STAGES = 5, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count && sizeof(O) < 4
+//! preset  BM = 64, BN = 160, STAGES = 7, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 112, STAGES = 6, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 160, BN = 192, STAGES = 4, SHARE_N = 4, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 152, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 104, STAGES = 6, SHARE_N = 4, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 152, BN = 128, STAGES = 5, PINGPONG = 1, SWAP = 1, GROUP_M = 4  when M > 64 && N > 2048 && K <= 4096 && !given(epilogue) && sizeof(T) > 1 && TILES <= 10 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
 #include "device/epilogue/store_transposed.cuh"

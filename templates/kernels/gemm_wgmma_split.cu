@@ -78,63 +78,61 @@
 //! preset  BM = 16, BN = 128, STAGES = 9  when N > 256 * device.sm_count && sizeof(T) == 2 && M <= 16
 //! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when M <= 16 && (K <= 16384 || sizeof(T) != 2)
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
-//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 32, BN = 128, STAGES = 9, SHARE_N = 4  when M > 16
-//! preset  BM = 96, BN = 64, STAGES = 10, CHUNKS = 8  when WAVES == 1
-//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 11  when WAVES == 1
-//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = 11  when WAVES == 1
 //! preset  BM = 112, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 128, STAGES = 9  when TILES <= 4 * device.sm_count
 //! preset  BM = 192, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
 //! preset  BM = 32, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 64, STAGES = 14  when M > 32 && TILES <= 8 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = 8  when WAVES == 1
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_N = 2  when N > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 64, STAGES = 8, CHUNKS = 7  when WAVES == 1
 //! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when WAVES == 1
 //! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 128, STAGES = 10  when M > 32 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = 10  when WAVES == 1
 //! preset  BM = 96, BN = 64, STAGES = 11, SHARE_N = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 8  when WAVES == 1
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 8  when N <= 64 && K <= 12288
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 8  when WAVES == 1
-//! preset  BM = 128, BN = 128, STAGES = 6, CHUNKS = 5  when WAVES == 1
 //! preset  BM = 96, BN = 128, STAGES = 8, SHARE_M = 2  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 128, BN = 192, STAGES = 5, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 144, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 14  when M > 42 && TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 16  when M > 32 && WAVES == 1
-//! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = 8  when WAVES == 1
 //! preset  BM = 48, BN = 64, STAGES = 15, SPLIT = 2  when M > 32 && TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 4  when WAVES == 1
 //! preset  BM = 96, BN = 128, STAGES = 7  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 192, STAGES = 6  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SHARE_M = 2, SHARE_N = 2  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when M > 42 && TILES <= 4 * device.sm_count
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 8  when WAVES == 1
-//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 16  when M > 53 && WAVES == 1
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 5  when WAVES == 1
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = 24  when M > 32 && WAVES == 1
 //! preset  BM = 80, BN = 64, STAGES = 12  when M > 53 && TILES <= 4 * device.sm_count
-//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 6  when M > 64 && WAVES == 1
 //! preset  BM = 56, BN = 192, STAGES = 7  when M > 37 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 4  when M > 42 && TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = 11  when M > 53 && WAVES == 1
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 56, BN = 192, STAGES = 7, CHUNKS = 11  when M > 37 && WAVES == 1
 //! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 128, STAGES = 8  when M > 53 && TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = 3  when sizeof(O) > 1 && M > 106 && WAVES == 1
-//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = 4  when M > 64 && WAVES == 1
-//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = 7  when M > 74 && WAVES == 1
-//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = 7  when M > 96 && WAVES == 1
+//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = {3, 4, 7, 10, 11, 14, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = {2, 3, 4, 5, 6, 8, 10}  when M > 85 && WAVES == 1
+//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = {2, 6, 8, 11, 12, 13, 14, 16, 24}  when M > 32 && WAVES == 1
+//! preset  BM = 96, BN = 64, STAGES = 11, CHUNKS = {3, 5, 6, 7, 8, 12, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = {3, 4, 6, 7, 8, 9, 11}  when M > 96 && WAVES == 1
+//! preset  BM = 224, BN = 128, STAGES = 5, CHUNKS = {2, 4, 6, 8}  when M > 149 && sizeof(O) > 1 && WAVES == 1
+//! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = {6, 7, 8, 11}  when M > 96 && WAVES == 1
+//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = {2, 4, 5, 6, 7, 11, 13, 16}  when M > 53 && WAVES == 1
+//! preset  BM = 112, BN = 64, STAGES = 10, CHUNKS = {3, 7, 8, 16}  when M > 74 && WAVES == 1
+//! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = {3, 4, 5, 7}  when M > 106 && sizeof(O) > 1 && WAVES == 1
+//! preset  BM = 56, BN = 64, STAGES = 14, CHUNKS = {7, 8, 11, 13, 16, 20}  when M > 37 && WAVES == 1
+//! preset  BM = 128, BN = 64, STAGES = 9  when M > 128 && TILES <= 4 * device.sm_count
+//! preset  BM = 176, BN = 128, STAGES = 5, SHARE_N = 2  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = {3, 7, 8, 9, 16}  when M > 74 && WAVES == 1
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = {6, 8, 11, 13, 14, 16}  when M > 42 && WAVES == 1
+//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = {2, 4, 5, 6, 7, 8, 13, 14, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 192, BN = 128, STAGES = 5, CHUNKS = {3, 4, 6, 8, 24}  when M > 128 && WAVES == 1
+//! preset  BM = 40, BN = 128, STAGES = 10  when M > 26 && TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = {7, 10, 11}  when M > 106 && WAVES == 1
+//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_M = 4  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 176, BN = 128, STAGES = 5, CHUNKS = {3, 11}  when M > 117 && sizeof(O) > 1 && WAVES == 1
+//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = {5, 6, 8, 10, 20}  when M > 85 && WAVES == 1
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
