@@ -18,32 +18,37 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS, CLUSTER > 1 ? 1 : 0) void layer_norm_quantize(
+extern "C" __global__ __launch_bounds__(THREADS, CLUSTER > 1 || KEPT == 0 ? 1 : 0) void layer_norm_quantize(
     View<const T, 2> X, View<const f32, 1> GIVEN, View<e4m3, 2> Q, View<f32, 2> SCALE, View<T, 2> S, View<const T, 1> W,
     View<const T, 1> B, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;
   smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
-  const auto read = [&] {
-    row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
-    if constexpr (SUM) row.store(S);
-  };
-  const RowMoments moments = row_moments<true>(row, smem, static_cast<f32>(dims.N), eps, read);
-#pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-    Words<T, COUNT> weight, bias;
-    if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
-    if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      f32& y = row.x[p * COUNT + i];
-      y = moments.standardized(y);
-      if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
-      if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
+  const auto load = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(dims.N), eps, [&] {
+    load();
+    if constexpr (SUM && KEPT) row.store(S);
+  });
+  store_quantized<SCALES, KEPT>(row, smem, 2, dims.M, dims.N, GIVEN, Q, SCALE, [&](bool last) {
+    if constexpr (!KEPT) {
+      load();
+      if (SUM && last) row.store(S);  // S may be X, or what the hook reads
     }
-  }
-  store_quantized<SCALES>(row, smem, 2, dims.M, GIVEN, Q, SCALE);
+#pragma unroll
+    for (int p = 0; p < PACKS; ++p) {
+      Words<T, COUNT> weight, bias;
+      if constexpr (AFFINE >= 1) weight = row.load_vector(W, p);
+      if constexpr (AFFINE >= 2) bias = row.load_vector(B, p);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        f32& y = row.x[p * COUNT + i];
+        y = KEPT || row.holds(p, i) ? moments.standardized(y) : 0.0F;
+        if constexpr (AFFINE >= 1) y *= to_f32(weight.at(i));
+        if constexpr (AFFINE >= 2) y += to_f32(bias.at(i));
+      }
+    }
+  });
 }
 
 #else

@@ -14,31 +14,36 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS) void rms_norm_quantize(View<const T, 2> X, View<const f32, 1> GIVEN,
-                                                                        View<e4m3, 2> Q, View<f32, 2> SCALE,
-                                                                        View<T, 2> S, View<const T, 1> W, f32 eps,
-                                                                        const Dims dims,
-                                                                        const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, KEPT == 0 ? 1 : 0) void rms_norm_quantize(
+    View<const T, 2> X, View<const f32, 1> GIVEN, View<e4m3, 2> Q, View<f32, 2> SCALE, View<T, 2> S, View<const T, 1> W,
+    f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   using Row = RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE>;
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
-  row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
-  row.wait_for_cluster();
-  if constexpr (SUM) row.store(S);
+  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
   f32 squares = 0;
+  first_pass<KEPT>(row, read, [&] {
+    if constexpr (SUM && KEPT) row.store(S);
 #pragma unroll
-  for (const f32 x : row.x) squares += x * x;
+    for (const f32 x : row.x) squares += x * x;
+  });
+  row.wait_for_cluster();
   squares = row.sum(smem, 0, squares);
   const f32 factor = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
+  store_quantized<SCALES, KEPT>(row, smem, 1, dims.M, dims.N, GIVEN, Q, SCALE, [&](bool last) {
+    if constexpr (!KEPT) {
+      read();
+      if (SUM && last) row.store(S);  // S may be X, or what the hook reads
+    }
 #pragma unroll
-  for (int p = 0; p < PACKS; ++p) {
-    Words<T, COUNT> weight;
-    if constexpr (WEIGHT) weight = row.load_vector(W, p);
+    for (int p = 0; p < PACKS; ++p) {
+      Words<T, COUNT> weight;
+      if constexpr (WEIGHT) weight = row.load_vector(W, p);
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) row.x[p * COUNT + i] *= WEIGHT ? factor * to_f32(weight.at(i)) : factor;
-  }
-  store_quantized<SCALES>(row, smem, 1, dims.M, GIVEN, Q, SCALE);
+      for (int i = 0; i < COUNT; ++i) row.x[p * COUNT + i] *= WEIGHT ? factor * to_f32(weight.at(i)) : factor;
+    }
+  });
 }
 
 #else

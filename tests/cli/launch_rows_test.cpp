@@ -93,6 +93,13 @@ TEST_CASE("rows are stored in 8 bits with a scale of groups, of rows and of the 
     check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=3", "N=1001", scales, "T=f32", "WEIGHT=0"});
     check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=5", "N=264", scales, "SUM=1", "--operand",
                   "residual : bf16[M, N]", "--hook", "input=x + residual[row, column]"});
+    // Rows that are read again in each pass: those of a cluster, of a block, and longer than a block's registers.
+    check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=3", "N=5000", scales, "KEPT=0", "THREADS=128",
+                  "LANES=128", "PACKS=1", "CLUSTER=2", "SUM=1", "--operand", "residual : bf16[M, N]", "--hook",
+                  "input=x + residual[row, column]"});
+    check_passes({"layer_norm_quantize", kDevice, kEmulator, "M=3", "N=3003", scales, "KEPT=0", "THREADS=128",
+                  "LANES=128", "PACKS=2", "AFFINE=2", "SUM=1", "T=f32", "--hook", "input=x + 3"});
+    check_passes({"layer_norm_quantize", kDevice, "emulator:sm_80", "M=1", "N=33001", scales});
   }
   check_passes({"quantize", kDevice, kEmulator, "M=2", "N=5000", "SCALES=1", "KEPT=0", "THREADS=128", "LANES=128"});
 }

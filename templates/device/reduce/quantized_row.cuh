@@ -4,6 +4,7 @@
 // infinity makes the scale infinite, under which it becomes NaN and finite elements 0.
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/register_row.cuh"
+#include "device/reduce/row_passes.cuh"
 
 struct Scale {
   f32 scale, inverse;  // both 0 where the scale would be below the normal numbers
@@ -49,18 +50,31 @@ __device__ inline void store_groups(const Row& row, const View<e4m3, 2>& to, con
 }
 
 // Stores the row's elements in units of a scale, as SCALES of the kernels says: 0: `given` holds it; 1: the row has
-// one, for which reduction `turn` of `smem` is used; 2: each 128 columns have one.
-template <int Scales, class Row, class Smem>
-__device__ inline void store_quantized(const Row& row, Smem& smem, int turn, int rows, const View<const f32, 1>& given,
-                                       const View<e4m3, 2>& to, const View<f32, 2>& scales) {
+// one, for which reduction `turn` of `smem` is used; 2: each 128 columns have one. read(last) sets x, once if the row
+// is Kept, and else for each part that the threads hold in each pass over the row, of which it says whether it is the
+// last.
+template <int Scales, bool Kept, class Row, class Smem, class Read>
+__device__ inline void store_quantized(Row& row, Smem& smem, int turn, int rows, int columns,
+                                       const View<const f32, 1>& given, const View<e4m3, 2>& to,
+                                       const View<f32, 2>& scales, Read read) {
+  const auto read_last = [&] { read(true); };
   if constexpr (Scales == 2) {
-    store_groups(row, to, scales);
+    // As many parts in each thread, because the lanes that share a scale wait for each other.
+    for (int first = 0; first < (Kept ? 1 : columns); first += Row::kHeld) {
+      read_last();
+      store_groups(row, to, scales);
+      if (columns - first <= Row::kHeld) break;
+      row.advance_parts(1);
+    }
   } else if constexpr (Scales == 1) {
     const auto greater = [](f32 a, f32 b) { return fmaxf(a, b); };
-    const Scale scale = scale_of(row.reduce(smem, turn, greatest_magnitude(row), 0.0F, greater));
+    f32 greatest = 0;
+    first_pass<Kept>(
+        row, [&] { read(Kept); }, [&] { greatest = fmaxf(greatest, greatest_magnitude(row)); });
+    const Scale scale = scale_of(row.reduce(smem, turn, greatest, 0.0F, greater));
     if (row.row < rows && row.column <= 0) scales.data[row.row * scales.stride[0]] = scale.scale;
-    store_scaled(row, to, scale.inverse);
+    next_pass<Kept>(row, read_last, [&] { store_scaled(row, to, scale.inverse); });
   } else {
-    store_scaled(row, to, 1 / given.data[0]);
+    first_pass<Kept>(row, read_last, [&] { store_scaled(row, to, 1 / given.data[0]); });
   }
 }

@@ -10,19 +10,21 @@
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread: a row is kept in registers"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
+//! param   KEPT    = 1     in {1, 0}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
 //! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
-//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold"
+//! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //! let     GROUPS  = SCALES == 2 ? ceil_div(N, 128) : 1 "scales of a row"
 //!
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require SCALES != 2 || LANES * COUNT >= 128      "128 columns are some lanes' of a warp"
-//! require N + (SCALES == 2 || (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
+//! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
+//! require KEPT == 0 || N + (SCALES == 2 || (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0) ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Q) % 16 == 0 && stride(Q, 0) % COUNT == 0) "rows begin at 16 bytes and are whole packs"
 //! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
@@ -55,9 +57,12 @@
 //! preset  LANES = 256, THREADS = 256, CLUSTER = 8, PACKS = 4  when device.cluster_max >= 8
 //! preset  LANES = 1024, THREADS = 1024, CLUSTER = 8, PACKS = 2  when device.cluster_max >= 8 && device.threads_per_sm >= 2048
 //! preset  LANES = 512, THREADS = 512, PACKS = 8
+//! preset  LANES = 512, THREADS = 512, CLUSTER = 8, PACKS = 2, KEPT = 0  when device.cluster_max >= 8
+//! preset  LANES = 1024, THREADS = 1024, PACKS = 1, KEPT = 0
 //! preset  LANES = 32, THREADS = 256, PACKS = 1, WHOLE = 0
 //! preset  LANES = 128, THREADS = 128, PACKS = 4, WHOLE = 0
 //! preset  LANES = 512, THREADS = 512, PACKS = 8, WHOLE = 0
+//! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0, WHOLE = 0
 #include "device/reference/quantize.cuh"
 
 // Stores a row whose inputs are x(j) and results y(j).
