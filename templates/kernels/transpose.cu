@@ -17,7 +17,7 @@
 //!
 //! require M * sizeof(T) % 32 != 16 || B * M * N * sizeof(T) < 33554432 "transpose_rows.cu is faster where rows of D do not begin at 32 bytes"
 //! require device.compute_capability != 90 || B > 1 || sizeof(T) == 1 || sizeof(T) == 8 || min(M, N) < 1024 || M * N * sizeof(T) < 134217728 "on sm_90a transpose_rows.cu is faster at a large matrix of 2 or 4 bytes"
-//! require device.compute_capability != 90 || B > 1 || sizeof(T) > 1 || M * N < 33554432 "on sm_90a transpose_rows.cu is faster at a large matrix of bytes too"
+//! require device.compute_capability != 90 || B > 1 || sizeof(T) > 1 || M * N < 33554432 || min(M, N) >= 1024 "on sm_90a transpose_rows.cu is faster at a long, narrow matrix of bytes"
 //! require SMEM <= device.smem_per_block            "the tiles in flight must fit in shared memory"
 //! require 64 * ACROSS * DOWN >= THREADS            "every thread transposes a square of 16 bytes by 16 bytes"
 //! require BYTES / THREADS <= 256                   "a thread keeps its squares of a tile in registers"
@@ -27,6 +27,8 @@
 //!
 //! launch  grid ceil_div(COUNT, TILES)  block THREADS  smem SMEM
 //!
+//! preset  ACROSS = 2, DOWN = 2, THREADS = 256, GROUP = 1, TMA_STORE = 0  when sizeof(T) == 1 && B == 1 && M * N >= 100663296 && min(M, N) >= 1024
+//! preset  ACROSS = 2, DOWN = 1, THREADS = 128, GROUP = 1  when sizeof(T) == 1 && B == 1 && M * N >= 33554432 && min(M, N) >= 1024
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 1
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) == 2
 //! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4

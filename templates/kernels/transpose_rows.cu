@@ -28,7 +28,7 @@
 //! launch  grid COUNT  block THREADS  smem SMEM
 //!
 //! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 1, DOWN = 1  when sizeof(T) == 1 && N <= 128
-//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1 && B * M * N < 33554432
+//! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 1  when sizeof(T) == 1
 //! preset  NEIGHBOURS = 1, WHOLE_S = 1, WHOLE_D = 1, ACROSS = 2, DOWN = 2, GROUP = 1
 //! preset  NEIGHBOURS = 1, WHOLE_S = 0, WHOLE_D = 1, ACROSS = 2, DOWN = 2, GROUP = 1
