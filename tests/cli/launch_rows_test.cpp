@@ -41,6 +41,26 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
 }
 
+TEST_CASE("clusters walk over rows that they keep in shared memory until each is stored") {
+  if (!has_compiler() || !kHasEmulator) return;
+  // Of 17 SMs there is room for one cluster of eight blocks, which has all rows, or three of four.
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.end(), {kDevice, kEmulator, "--sm-budget", "17"});
+    check_passes(words);
+  };
+  for (const char* vectors : {"WEIGHT=0", "WEIGHT=1"})
+    passes({"rms_norm", "M=13", "N=65544", "T=f16", "O=bf16", vectors, "SUM=1", "--template-file", "rms_norm_ring",
+            "--operand", "residual : f16[M, N]", "--hook", "input=x + residual[row, column]"});
+  passes({"rms_norm", "M=4", "N=131080", "T=f32", "O=bf16", "--template-file", "rms_norm_ring"});
+  for (const char* vectors : {"AFFINE=0", "AFFINE=1", "AFFINE=2"})
+    passes({"layer_norm", "M=6", "N=65544", "T=bf16", "O=f32", vectors, "SUM=1", "--template-file", "layer_norm_ring",
+            "--hook", "input=x + 100"});
+  passes({"layer_norm", "M=4", "N=70004", "T=f32", "O=f32", "AFFINE=2", "--template-file", "layer_norm_ring"});
+  passes({"softmax", "M=7", "N=131080", "T=bf16", "O=f32", "--template-file", "softmax_ring", "--hook",
+          "score=column % 3 == 0 ? -1.0f / 0.0f : row == 2 ? x * 1000.0f : x"});
+  passes({"softmax", "M=6", "N=140000", "T=f32", "O=f32", "--template-file", "softmax_ring"});
+}
+
 TEST_CASE("groups of channels are normalised, whatever the number and the size of channels") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* size : {"S=1", "S=5", "S=101", "S=1024"}) {

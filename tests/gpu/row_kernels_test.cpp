@@ -56,6 +56,19 @@ TEST_CASE("norms agree with their references, with and without weights, biases a
     check_shapes(engine, "layer_norm", {{"AFFINE", affine}, {"SUM", affine % 2}});
 }
 
+TEST_CASE("rows over which clusters walk agree with their references") {
+  Engine engine;
+  for (const std::int64_t columns : {65544, 131072, 131080, 200000, 262144}) {
+    for (const std::int64_t sum : {0, 1})
+      check_rows(engine, "rms_norm", {{"M", 301}, {"N", columns}}, types(DType::bf16, DType::bf16), {{"SUM", sum}});
+    check_rows(engine, "rms_norm", {{"M", 131}, {"N", columns}}, types(DType::f32, DType::f32), {{"WEIGHT", 0}});
+    for (const DType type : {DType::bf16, DType::f32}) {
+      check_rows(engine, "softmax", {{"M", 129}, {"N", columns}}, types(type, type), {});
+      check_rows(engine, "layer_norm", {{"M", 130}, {"N", columns}}, types(type, type), {{"AFFINE", 2}});
+    }
+  }
+}
+
 TEST_CASE("groups of channels agree with their reference, whoever shares a group") {
   Engine engine;
   const Types bf16 = {{"T", DType::bf16}, {"O", DType::bf16}}, f32 = {{"T", DType::f32}, {"O", DType::f32}};
