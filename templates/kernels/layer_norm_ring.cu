@@ -39,9 +39,9 @@ using Row = RingRow<T, RingShape<THREADS, CLUSTER, PACKS, CHUNKS, SLOTS, LAG, AF
 static_assert(sizeof(Row::Smem) <= SMEM);
 
 extern "C" __global__ __launch_bounds__(THREADS + 32, 1) void layer_norm(View<const T, 2> X, View<const T, 1> W,
-                                                                              View<const T, 1> B, View<O, 2> Y,
-                                                                              View<T, 2> S, f32 eps, const Dims dims,
-                                                                              const __grid_constant__ Hooks hooks) {
+                                                                         View<const T, 1> B, View<O, 2> Y, View<T, 2> S,
+                                                                         f32 eps, const Dims dims,
+                                                                         const __grid_constant__ Hooks hooks) {
   const T* const vectors[2] = {W.data, B.data};
   Row row(X, vectors, dims.M, dims.N, shared_memory<Row::Smem>());
   const auto input = [&](f32 x, int column) { return hooks.input(x, row.row, column); };

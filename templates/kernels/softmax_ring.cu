@@ -34,9 +34,8 @@ struct JoinedExponentials {
 using Row = RingRow<T, RingShape<THREADS, CLUSTER, PACKS, CHUNKS, SLOTS, LAG, 0>, JoinedExponentials>;
 static_assert(sizeof(Row::Smem) <= SMEM);
 
-extern "C" __global__ __launch_bounds__(THREADS + 32, 1) void softmax(View<const T, 2> S, View<O, 2> D,
-                                                                           const Dims dims,
-                                                                           const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS + 32, 1) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
+                                                                      const __grid_constant__ Hooks hooks) {
   const f32 none = -infinity();
   const T* const vectors[2] = {};
   Row row(S, vectors, dims.M, dims.N, shared_memory<Row::Smem>());

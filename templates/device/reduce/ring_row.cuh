@@ -1,25 +1,25 @@
 #pragma once
 // Rows that clusters walk over. Bulk copies bring a row in chunks to a ring of slots in the shared memory of a
 // cluster's blocks, where it stays until it has been read twice, and the chunks of the next row follow as soon as there
-// is room: memory is busy while a row is reduced. A thread has the same columns of each row, so that it keeps its part of
-// vectors that are read with every row in registers.
+// is room: memory is busy while a row is reduced. A thread has the same columns of each row, so that it keeps its part
+// of vectors that are read with every row in registers.
 //
 // What kernels of such rows share of their manifests, which `use` this, after the lets LINES, how many rows there are,
 // LENGTH, the elements of one, VECTORS, how many vectors are read with every row, and COUNT, elements of 16 bytes:
-//! param   THREADS = 512   in {256, 480, 512}       "of a block that have elements of a row; 32 others load rows"
-//! param   CLUSTER = 8     in {2, 4, 8}             "blocks that share a row"
+//! param   THREADS = 512   in {480, 512}            "of a block that have elements of a row; 32 others load rows"
+//! param   CLUSTER = 8     in {4, 8}                "blocks that share a row"
 //! param   PACKS   = 2     in {1, 2, 4}             "packs of a chunk that a thread has"
-//! param   CHUNKS  = 4     in {2, 3, 4, 9}          "chunks of a block's part of a row"
-//! param   SLOTS   = 13    in {4, 6, 13, 14, 26}    "chunks of which a block has room"
+//! param   CHUNKS  = 4     in {2, 4, 9}             "chunks of a block's part of a row"
+//! param   SLOTS   = 13    in {6, 13, 14, 26}       "chunks of which a block has room"
 //! param   LAG     = 0     in {0, 1}                "1: the next row is reduced before a row is stored"
 //!
 //! let     CHUNK   = THREADS * PACKS * 16           "bytes of a chunk"
 //! let     HELD    = THREADS * CLUSTER * PACKS * CHUNKS * COUNT "columns of a cluster"
 //! let     SMEM    = SLOTS * (CHUNK + 16) + 256 + THREADS / 2 + 32 * CLUSTER
-//! let     TEAMS   = max(1, min(LINES, CLUSTER <= 2 ? device.sm_count / CLUSTER : device.sm_count * 15 / (16 * CLUSTER))) "clusters that run at once: some SMs lack neighbours for a large one"
+//! let     TEAMS   = max(1, min(LINES, device.sm_count * 15 / (16 * CLUSTER))) "clusters that run at once: some SMs lack neighbours for a large one"
 //!
 //! require LENGTH <= HELD && 16 * LENGTH > 7 * HELD "a row must fit into a cluster, and not leave more than half of it empty"
-//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require CLUSTER <= min(device.cluster_max, device.sm_count) "the device must have clusters of that size, whose blocks fill an SM each"
 //! require LINES >= 4 * TEAMS                       "few rows do not follow one another"
 //! require SLOTS > (1 + LAG) * CHUNKS               "rows stay in shared memory until they are stored while chunks of the next one come"
 //! require SMEM + 1024 <= device.smem_per_block     "the slots must fit into shared memory"
@@ -34,8 +34,7 @@
 #include "device/reduce/register_row.cuh"
 
 // How a row is divided, as the manifest says.
-template <int Threads, int Cluster, int Packs, int Chunks, int Slots, int Lag, int Vectors>
-struct RingShape {
+template <int Threads, int Cluster, int Packs, int Chunks, int Slots, int Lag, int Vectors> struct RingShape {
   static constexpr int kThreads = Threads, kCluster = Cluster, kPacks = Packs, kChunks = Chunks, kSlots = Slots;
   static constexpr int kLag = Lag, kVectors = Vectors;
 };
@@ -50,9 +49,11 @@ template <int Slots> struct RingPlace {
 };
 
 // A RegisterRow of which threads hold a chunk at a time. `Join` says how what threads found is joined: neutral(), and
-// joined(pair, size, all), called by the lanes of a warp, each with what it found of `size` elements, of `all` together.
+// joined(pair, size, all), called by the lanes of a warp, each with what it found of `size` elements, of `all`
+// together.
 template <class T, class Shape, class Join>
-class RingRow : public RegisterRow<Shape::kThreads, Shape::kThreads, Shape::kCluster, 16 / sizeof(T), Shape::kPacks, true> {
+class RingRow
+    : public RegisterRow<Shape::kThreads, Shape::kThreads, Shape::kCluster, 16 / sizeof(T), Shape::kPacks, true> {
  public:
   static constexpr int kThreads = Shape::kThreads, kCluster = Shape::kCluster, kPacks = Shape::kPacks;
   static constexpr int kChunks = Shape::kChunks, kSlots = Shape::kSlots, kWarps = kThreads / 32;
@@ -141,7 +142,9 @@ class RingRow : public RegisterRow<Shape::kThreads, Shape::kThreads, Shape::kClu
     return to_f32(kept_[chunk][Vector][p].at(i));
   }
   // How many elements of a row the thread has.
-  __device__ int size() const { return sizes_.thread; }
+  __device__ int size() const {
+    return sizes_.thread;
+  }
 
  private:
   // The barriers are initialised before the row tells the cluster that the block has begun. Returns the block's number.
@@ -232,8 +235,11 @@ class RingRow : public RegisterRow<Shape::kThreads, Shape::kThreads, Shape::kClu
       }
     }
   }
-  // The column of pack p of chunk c of the block's first thread, and how many columns of the row its threads have there.
-  __device__ int column_at(int c, int p) const { return (c * kPacks + p) * Row::kStep + rank_ * kThreads * kCount; }
+  // The column of pack p of chunk c of the block's first thread, and how many columns of the row its threads have
+  // there.
+  __device__ int column_at(int c, int p) const {
+    return (c * kPacks + p) * Row::kStep + rank_ * kThreads * kCount;
+  }
   __device__ int columns_at(int c, int p) const {
     return max(0, min(kThreads * kCount, columns_ - column_at(c, p)));
   }
