@@ -54,7 +54,7 @@ Result<DeviceInfo> parsed(std::string_view name, const Json& facts) {
 
 Result<DeviceInfo> parsed(const EmbeddedFile& file) {
   try {
-    return parsed(stem_of(file), Json::parse(file.text, file.text + file.size));
+    return parsed(stem_of(file), Json::parse(file.text()));
   } catch (const Json::exception& fault) {
     return failure(ErrorCode::parse, "device facts {}: {}", file.name, fault.what());
   }

@@ -196,7 +196,7 @@ const char* name_of(Estimate::Bound bound) {
 }
 
 std::string_view estimate_constants() {
-  return {kEstimateConstants[0].text, kEstimateConstants[0].size};
+  return kEstimateConstants[0].text();
 }
 
 Result<Estimate> estimate(const Plan& plan, const DeviceInfo& device, std::string_view constants) {

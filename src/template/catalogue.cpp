@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,21 +9,24 @@
 #include "base/memo.h"
 #include "base/text.h"
 #include "core/failure.h"
-#include "template/lexer.h"
+#include "template/template_folder.h"
 
 namespace tma_jit::templates {
 
 namespace fs = std::filesystem;
 
-// `owned` is empty for an embedded file, whose text exists as long as the library.
+// A text is embedded, already parsed, or owned.
 struct TemplateSet::Text {
   std::string file;
   std::string owned;
-  std::string_view embedded;
-  TemplatePointer added;    // already parsed
-  std::string_view kernel;  // as declared, within the text; empty if there is none
+  const EmbeddedFile* embedded;  // null: it is not
+  TemplatePointer added;         // already parsed
+  std::string_view kernel;       // as declared, within the text or the embedded file; empty if there is none
 
-  std::string_view text() const { return added ? added->text() : embedded.data() != nullptr ? embedded : owned; }
+  std::string_view text() const {
+    if (added != nullptr) return added->text();
+    return embedded != nullptr ? embedded->text() : std::string_view(owned);
+  }
 };
 
 // The embedded templates, each parsed at its first use.
@@ -64,77 +66,6 @@ struct TemplateSet::Listing {
 
 namespace {
 
-constexpr std::string_view kKernels = "kernels/";
-constexpr std::string_view kProbes = "probes/";
-
-bool is_template(const EmbeddedFile& file) {
-  const std::string_view name = file.name;
-  return name.starts_with(kKernels) || name.starts_with(kProbes);
-}
-
-std::string_view text_of(const EmbeddedFile& file) {
-  return {file.text, file.size};
-}
-
-std::string file_name(const EmbeddedFile& file) {
-  return fmt::format("templates/{}", file.name);
-}
-
-// Returns whether that is the name of the template with the stem.
-bool is_named(std::string_view name, std::string_view stem) {
-  const std::string_view folder = name.starts_with(kProbes) ? kProbes : kKernels;
-  if (!name.starts_with(folder)) return false;
-  name.remove_prefix(folder.size());
-  return name.starts_with(stem) && name.substr(stem.size()) == ".cu";
-}
-
-tl::unexpected<Error> folder_failure(const fs::path& folder, const std::error_code& reason) {
-  return failure(ErrorCode::io, "cannot read the template folder {}: {}", folder.string(), reason.message());
-}
-
-// Returns the *.cu files directly in a folder, by name. A missing folder is an error unless it is optional.
-Result<std::vector<fs::path>> kernel_files(const fs::path& folder, bool optional) {
-  std::vector<fs::path> files;
-  std::error_code reason;
-  if (optional && !fs::exists(folder, reason)) return files;
-  fs::directory_iterator entry(folder, reason);
-  if (reason) return folder_failure(folder, reason);
-  for (; entry != fs::directory_iterator(); entry.increment(reason)) {
-    std::error_code ignored;
-    const fs::file_status status = entry->status(ignored);
-    // A folder or pipe is not a template. A dangling link is kept, so that reading it reports the error.
-    const bool file = fs::is_regular_file(status) || !fs::exists(status);
-    if (file && entry->path().extension() == ".cu") files.push_back(entry->path());
-    if (reason) return folder_failure(folder, reason);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Result<std::vector<fs::path>> folder_files(const fs::path& folder) {
-  TMA_JIT_ASSIGN(std::vector<fs::path> files, kernel_files(folder, false));
-  for (const std::string_view name : {kKernels, kProbes}) {
-    TMA_JIT_ASSIGN(const std::vector<fs::path> below, kernel_files(folder / name.substr(0, name.size() - 1), true));
-    files.insert(files.end(), below.begin(), below.end());
-  }
-  return files;
-}
-
-bool is_plain_relative(const fs::path& name) {
-  return name.is_relative() &&
-         std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
-}
-
-// Returns the file of that name below the first folder that has one.
-std::optional<fs::path> file_in(const std::vector<fs::path>& folders, const fs::path& name) {
-  if (!is_plain_relative(name)) return std::nullopt;
-  for (const fs::path& folder : folders) {
-    std::error_code ignored;
-    if (fs::is_regular_file(folder / name, ignored)) return folder / name;
-  }
-  return std::nullopt;
-}
-
 // Returns the error for an unknown kernel. A probe may be suggested, but is not listed, because there are many.
 Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, const std::set<std::string>& probes) {
   const std::vector<std::string> names(kernels.begin(), kernels.end());
@@ -151,32 +82,16 @@ Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, c
 
 }  // namespace
 
-std::span<const EmbeddedFile> embedded_templates() {
-  return {kEmbeddedTemplates, kEmbeddedTemplatesCount};
-}
-
-std::string_view declared_kernel(std::string_view text) {
-  while (!text.empty()) {
-    std::string_view line = trimmed(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    if (!line.starts_with("//!")) continue;
-    Lexer words(line, 1, 3);
-    if (!words.take().is_word("kernel")) continue;
-    return words.peek().kind == Token::Kind::name ? words.peek().text : std::string_view();
-  }
-  return {};
-}
-
 std::shared_ptr<TemplateSet::Embedded> TemplateSet::texts_of(std::span<const EmbeddedFile> files) {
   const auto list = [&] {
     auto found = std::make_shared<Embedded>();
     for (const EmbeddedFile& file : files) {
       if (!is_template(file)) continue;
-      found->texts.push_back({file_name(file), {}, text_of(file), {}, declared_kernel(text_of(file))});
+      found->texts.push_back({template_name(file), {}, &file, {}, declared_kernel(file)});
     }
     return found;
   };
-  if (files.data() != kEmbeddedTemplates) return list();
+  if (files.data() != embedded_templates().data()) return list();
   static const auto library = list();  // every engine's
   return library;
 }
@@ -237,7 +152,7 @@ TemplateSet::Listing TemplateSet::listing() {
   Listing all;
   for (const auto& added : added_) all.texts.push_back(added.get());
   for (const fs::path& folder : folders_) {
-    const Result<std::vector<fs::path>> files = folder_files(folder);
+    const Result<std::vector<fs::path>> files = template_files(folder);
     if (!files) all.folders.push_back(files.error());
     for (const fs::path& file : files.value_or(std::vector<fs::path>())) {
       Result<std::string> text = read_file(file);
@@ -257,14 +172,14 @@ TemplateSet::Listing TemplateSet::listing() {
 
 Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
   if (text.added) return text.added;
-  const bool embedded = text.embedded.data() != nullptr;
+  const bool embedded = text.embedded != nullptr;
   const auto parse_with = [&](const HeaderLookup& header) -> Result<TemplatePointer> {
     TMA_JIT_ASSIGN(Template fresh, parse(text.file, std::string(text.text()), header));
     fresh.embedded = embedded;
     return std::make_shared<const Template>(std::move(fresh));
   };
   if (embedded) {
-    const auto own = [&] { return parse_with([this](std::string_view name) { return embedded_header(name); }); };
+    const auto own = [&] { return parse_with([this](std::string_view name) { return header_in(embedded_, name); }); };
     TMA_JIT_ASSIGN(TemplatePointer library, embedded_texts().parsed.get(&text, own));
     if (uses_current(*library)) return library;
   }
@@ -358,8 +273,8 @@ TemplateSet::Declared* TemplateSet::embedded_file(std::string_view kernel, std::
     if (known.stem == stem && known.kernel == kernel) return &known;
   }
   for (const EmbeddedFile& file : embedded_) {
-    if (!is_named(file.name, stem) || declared_kernel(text_of(file)) != kernel) continue;
-    return &declared_.emplace_back(Declared{std::string(kernel), std::string(stem), file_name(file), &file});
+    if (!is_named(file, stem) || declared_kernel(file) != kernel) continue;
+    return &declared_.emplace_back(Declared{std::string(kernel), std::string(stem), template_name(file), &file});
   }
   return nullptr;
 }
@@ -375,8 +290,8 @@ TemplatePointer TemplateSet::embedded_declarations(std::string_view kernel, std:
   Declared* const found = embedded_file(kernel, stem);
   if (found == nullptr || found->read) return found != nullptr ? found->declarations : nullptr;
   found->read = true;
-  auto read = parse_declarations(found->name, std::string(text_of(*found->file)),
-                                 [this](std::string_view name) { return embedded_header(name); });
+  auto read = parse_declarations(found->name, std::string(found->file->text()),
+                                 [this](std::string_view name) { return header_in(embedded_, name); });
   if (read) found->declarations = std::make_shared<const Template>(*std::move(read));
   return found->declarations;
 }
@@ -416,32 +331,15 @@ Result<std::string> TemplateSet::header(std::string_view name) const {
 
 Result<std::string> TemplateSet::locked_header(std::string_view name) const {
   if (std::optional<std::string> added = added_header(name)) return std::move(*added);
-  if (folders_.empty() && added_folders_.empty()) return embedded_header(name);
+  if (folders_.empty() && added_folders_.empty()) return header_in(embedded_, name);
   const std::vector<fs::path> folders = header_folders();
   if (const std::optional<fs::path> found = file_in(folders, name)) return read_file(*found);
-  Result<std::string> embedded = embedded_header(name);
+  Result<std::string> embedded = header_in(embedded_, name);
   if (embedded || !is_plain_relative(name)) return embedded;
   std::string tried;
   for (const fs::path& folder : folders) tried += fmt::format("tried {}\n", (folder / name).string());
   Error error = std::move(embedded).error();
   error.detail.insert(0, tried);
-  return tl::make_unexpected(std::move(error));
-}
-
-Result<std::string> TemplateSet::embedded_header(std::string_view name) const {
-  for (const EmbeddedFile& file : embedded_) {
-    if (name == file.name && !is_template(file)) return std::string(text_of(file));
-  }
-  std::vector<std::string> known;
-  for (const EmbeddedFile& file : embedded_) {
-    if (!is_template(file)) known.emplace_back(file.name);
-  }
-  Error error{ErrorCode::not_found,
-              fmt::format("no header is named \"{}\"", name),
-              {},
-              ErrorReason::unknown_name,
-              nearest_name(name, known)};
-  error.detail = fmt::format("tried the embedded headers: {}", joined(known));
   return tl::make_unexpected(std::move(error));
 }
 

@@ -16,23 +16,12 @@
 
 #include <tma_jit/error.h>
 
-#include "base/embedded_file.h"
+#include "template/embedded_templates.h"
 #include "template/template.h"
-
-namespace tma_jit {
-
-// The files in templates/, embedded by src/CMakeLists.txt.
-extern const EmbeddedFile kEmbeddedTemplates[];
-extern const unsigned long kEmbeddedTemplatesCount;
-
-}  // namespace tma_jit
 
 namespace tma_jit::templates {
 
 using TemplatePointer = std::shared_ptr<const Template>;
-
-// Returns the files compiled into the library.
-std::span<const EmbeddedFile> embedded_templates();
 
 class TemplateSet {
  public:
@@ -64,7 +53,7 @@ class TemplateSet {
 
   // Returns all templates that are not shadowed, or those that declare `kernel`, by kernel and file stem; a file that
   // cannot be read or parsed is an error in its place.
-  std::vector<Result<TemplatePointer>> all(std::optional<std::string_view> kernel = std::nullopt);
+  [[nodiscard]] std::vector<Result<TemplatePointer>> all(std::optional<std::string_view> kernel = std::nullopt);
 
   // Returns the text of a device header by its name in an #include, e.g. "device/ptx/tma.cuh", from: added headers, the
   // search folders, the folders of added files, the embedded files.
@@ -96,7 +85,6 @@ class TemplateSet {
   bool uses_current(const Template& kernel) const;
   std::vector<std::filesystem::path> header_folders() const;
   std::optional<std::string> added_header(std::string_view name) const;
-  [[nodiscard]] Result<std::string> embedded_header(std::string_view name) const;
 
   const std::vector<std::filesystem::path> folders_;
   const std::span<const EmbeddedFile> embedded_;
@@ -109,8 +97,5 @@ class TemplateSet {
   std::map<std::string, std::vector<File>, std::less<>> embedded_files_;  // by kernel; asked only if embedded_only()
   std::vector<Declared> declared_;                                        // likewise
 };
-
-// Returns the kernel that a text declares, without parsing the rest; "" if there is none.
-std::string_view declared_kernel(std::string_view text);
 
 }  // namespace tma_jit::templates

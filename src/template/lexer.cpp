@@ -87,10 +87,10 @@ void Lexer::scan() {
     if (end == std::string_view::npos) return set(Token::Kind::invalid, line_.size(), "the text is not closed with \"");
     return set(Token::Kind::text, end);
   }
-  const std::string_view two = line_.substr(begin_, 2);
-  if (std::find(kTwoCharacterSymbols.begin(), kTwoCharacterSymbols.end(), two) != kTwoCharacterSymbols.end()) {
-    return set(Token::Kind::symbol, begin_ + 2);
-  }
+  const char second = begin_ + 1 < line_.size() ? line_[begin_ + 1] : ' ';
+  const bool two = std::ranges::any_of(
+      kTwoCharacterSymbols, [&](std::string_view symbol) { return symbol[0] == first && symbol[1] == second; });
+  if (two) return set(Token::Kind::symbol, begin_ + 2);
   if (kSymbols.find(first) != std::string_view::npos) return set(Token::Kind::symbol, begin_ + 1);
   std::size_t end = begin_ + 1;  // extended to a whole UTF-8 sequence
   while (end < line_.size() && (static_cast<unsigned char>(line_[end]) & 0xC0U) == 0x80U) ++end;
@@ -100,7 +100,8 @@ void Lexer::scan() {
 // Returns the end of a number: digits, letters, ' and a fraction or signed exponent; the parser checks it. Stops before
 // "..".
 std::size_t Lexer::number_end() const {
-  const bool hexadecimal = line_.substr(begin_, 2) == "0x" || line_.substr(begin_, 2) == "0X";
+  const char second = begin_ + 1 < line_.size() ? line_[begin_ + 1] : ' ';
+  const bool hexadecimal = line_[begin_] == '0' && (second == 'x' || second == 'X');
   std::size_t end = begin_ + 1;
   for (; end < line_.size(); ++end) {
     const char c = line_[end];

@@ -21,7 +21,7 @@ using Digest = std::pair<std::string_view, std::string_view>;
 // By the file's name.
 std::vector<Digest> table() {
   std::vector<Digest> digests;
-  for (const std::string_view line : split({kTemplateDigests[0].text, kTemplateDigests[0].size}, '\n')) {
+  for (const std::string_view line : split(kTemplateDigests[0].text(), '\n')) {
     if (const std::size_t blank = line.find(' '); blank != line.npos) {
       digests.emplace_back(line.substr(0, blank), line.substr(blank + 1));
     }

@@ -5,19 +5,19 @@
 namespace tma_jit {
 
 // cache/tuned/*.jsonl, embedded by src/CMakeLists.txt.
-extern const EmbeddedFile kShippedRecords[];
-extern const unsigned long kShippedRecordsCount;
+extern const EmbeddedArchive kShippedRecords;
 
 namespace tuning {
 
 std::span<const EmbeddedFile> shipped_files() {
-  return {kShippedRecords, kShippedRecordsCount};
+  static const std::vector<EmbeddedFile> files = kShippedRecords.files();
+  return files;
 }
 
 SharedLayer shipped_layer() {
   auto layer = std::make_shared<RecordLayer>("shipped");
   for (const EmbeddedFile& file : shipped_files()) {
-    for (const std::string_view line : split({file.text, file.size}, '\n')) {
+    for (const std::string_view line : split(file.text(), '\n')) {
       if (line.starts_with('{')) layer->add(line);
     }
   }

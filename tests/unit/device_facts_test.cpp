@@ -42,7 +42,7 @@ TEST_CASE("every known device has every fact") {
 
 TEST_CASE("every number carries its origin") {
   for (unsigned long i = 0; i < kDeviceFactsCount; ++i) {
-    const auto facts = nlohmann::json::parse(kDeviceFacts[i].text, kDeviceFacts[i].text + kDeviceFacts[i].size);
+    const auto facts = nlohmann::json::parse(kDeviceFacts[i].text());
     CHECK(facts.size() == 16);
     for (const auto& [fact, entry] : facts.items()) {
       CAPTURE(fact);

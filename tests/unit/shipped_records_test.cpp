@@ -19,7 +19,7 @@ namespace {
 std::vector<TuningRecord> shipped() {
   std::vector<TuningRecord> records;
   for (const EmbeddedFile& file : tuning::shipped_files()) {
-    for (const std::string_view line : split({file.text, file.size}, '\n')) {
+    for (const std::string_view line : split(file.text(), '\n')) {
       if (line.empty() || line.front() == '#') continue;
       auto record = parse_tuning_line(line);
       REQUIRE_MESSAGE(record, line);
