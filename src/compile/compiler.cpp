@@ -57,6 +57,8 @@ struct Compiler::State {
   std::vector<Diagnostic> diagnostics_of(const Source& source, const Outcome& outcome) const;
   std::vector<Diagnostic> placed(const Source& source, const Outcome& outcome) const;
   bool compiles_for(const std::string& arch) const;
+  // Returns whether NVRTC answers that it has no such target: it compiles not even an empty kernel for it.
+  bool refuses_target(const std::string& arch) const;
   void probe_archs();
   void probe_version();
 };
@@ -91,8 +93,7 @@ tl::unexpected<Error> Compiler::State::replaced(const Outcome& outcome) const {
 }
 
 Error Compiler::State::refused_options(const Source& source, const Outcome& outcome) const {
-  if (outcome.log.find("--gpu-architecture") == std::string::npos &&
-      outcome.log.find("--nv_arch") == std::string::npos) {
+  if (!refuses_target(source.arch)) {
     return {ErrorCode::nvrtc, fmt::format("NVRTC {} refuses its options", release().text()),
             std::string(trimmed(outcome.log))};
   }
@@ -134,11 +135,12 @@ std::vector<Diagnostic> Compiler::State::placed(const Source& source, const Outc
 }
 
 tl::unexpected<Error> Compiler::State::explain(const Source& source, const Outcome& outcome) const {
-  if (outcome.verdict == Verdict::invalid_option || outcome.log.find("--nv_arch flag") != std::string::npos) {
-    return tl::make_unexpected(refused_options(source, outcome));
-  }
+  if (outcome.verdict == Verdict::invalid_option) return tl::make_unexpected(refused_options(source, outcome));
   if (outcome.verdict == Verdict::refused) {
-    return tl::make_unexpected(compile_error(source, placed(source, outcome), outcome.log));
+    std::vector<Diagnostic> diagnostics = placed(source, outcome);
+    const bool positioned = std::ranges::any_of(diagnostics, [](const Diagnostic& found) { return found.line > 0; });
+    if (!positioned && refuses_target(source.arch)) return tl::make_unexpected(refused_options(source, outcome));
+    return tl::make_unexpected(compile_error(source, std::move(diagnostics), outcome.log));
   }
   Error error{ErrorCode::nvrtc, fmt::format("{}: NVRTC {} failed: {}", source.kernel, release().text(), outcome.words),
               std::string(trimmed(outcome.log))};
@@ -152,6 +154,11 @@ tl::unexpected<Error> Compiler::State::explain(const Source& source, const Outco
 bool Compiler::State::compiles_for(const std::string& arch) const {
   const auto outcome = run(trivial_source(), arch);
   return outcome && outcome->verdict == Verdict::success;
+}
+
+bool Compiler::State::refuses_target(const std::string& arch) const {
+  const auto outcome = run(trivial_source(), arch);
+  return outcome && outcome->verdict != Verdict::success;
 }
 
 // NVRTC lists only targets without suffix. Suffixes exist from sm_90a and sm_100f on.

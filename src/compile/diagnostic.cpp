@@ -63,6 +63,15 @@ std::optional<Diagnostic> parse_positioned(std::string_view line) {
   return std::nullopt;
 }
 
+// Removes "(C7510) " from the start of ptxas's text and returns the number; "" if there is none.
+std::string take_number(std::string_view& text) {
+  const std::size_t close = text.find(") ");
+  if (!text.starts_with("(C") || close == std::string_view::npos) return {};
+  const std::string_view number = text.substr(1, close - 1);
+  text = trimmed(text.substr(close + 1));
+  return std::string(number);
+}
+
 // Parses "ptxas info    : (C7510) text" and "ptxas application ptx input, line 34; warning : text".
 std::optional<Diagnostic> parse_assembler(std::string_view line) {
   if (!line.starts_with("ptxas ")) return std::nullopt;
@@ -72,12 +81,10 @@ std::optional<Diagnostic> parse_assembler(std::string_view line) {
   if (!diagnostic) return std::nullopt;
   diagnostic->assembler = true;
   if (positioned) diagnostic->line = number_in(line.substr(34));
-  const std::string& message = diagnostic->message;
-  if (message.starts_with("(C")) {
-    const std::size_t close = std::min(message.find(')'), message.size() - 1);
-    diagnostic->number = message.substr(1, close - 1);
-    diagnostic->message = std::string(trimmed(std::string_view(message).substr(close + 1)));
-  }
+  std::string_view text = diagnostic->message;
+  diagnostic->number = take_number(text);
+  diagnostic->summary = text.starts_with("Ptx assembly aborted");
+  diagnostic->message = std::string(text);
   return diagnostic;
 }
 

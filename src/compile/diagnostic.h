@@ -19,6 +19,7 @@ struct Diagnostic {
   std::string source;              // the source line; "" if unknown
   std::vector<std::string> notes;  // further lines of the message
   bool assembler = false;          // from ptxas; `line` is then a line of the PTX until it is mapped
+  bool summary = false;            // says only that there were errors, as the last line of ptxas does
 };
 
 std::vector<Diagnostic> parse_log(std::string_view log);

@@ -11,11 +11,6 @@ namespace {
 using Severity = Diagnostic::Severity;
 constexpr int kShown = 20;
 
-// "Ptx assembly aborted due to errors" adds nothing if there is another error.
-bool is_summary(const Diagnostic& diagnostic) {
-  return diagnostic.assembler && diagnostic.message.starts_with("Ptx assembly aborted");
-}
-
 void append(std::string& text, const std::string& lines) {
   if (lines.empty()) return;
   if (!text.empty()) text.push_back('\n');
@@ -29,7 +24,7 @@ std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const S
   bool in_error = false;
   for (Diagnostic& diagnostic : diagnostics) {
     if (diagnostic.severity != Severity::note) in_error = diagnostic.severity == Severity::error;
-    if (!in_error || is_summary(diagnostic)) continue;
+    if (!in_error || diagnostic.summary) continue;
     if (diagnostic.file.empty() && !diagnostic.assembler) diagnostic.file = source.name;
     map.settle(diagnostic);
     kept.push_back(std::move(diagnostic));

@@ -87,14 +87,6 @@ void append_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// Removes the kernel's name from the start of a message.
-std::string_view without(std::string_view kernel, std::string_view message) {
-  if (message.starts_with(kernel) && message.substr(kernel.size()).starts_with(": ")) {
-    message.remove_prefix(kernel.size() + 2);
-  }
-  return message;
-}
-
 // If there is one candidate, or all have the same error, returns that error; else one that lists the reason of each
 // file.
 Error combined(const std::vector<Refusal>& refusals) {
@@ -111,7 +103,7 @@ Error combined(const std::vector<Refusal>& refusals) {
               {}};
   for (const Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) {
-      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), without(kernel, refusal.error.line())));
+      append_line(error.detail, fmt::format("{}: {}", refusal.kernel->file(), refusal.error.line()));
     }
     if (!refusal.error.detail.empty()) append_line(error.detail, refusal.error.detail);
   }

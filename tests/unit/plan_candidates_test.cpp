@@ -92,7 +92,7 @@ TEST_CASE("where none has a configuration every file says why") {
         "    N = 17");
   CHECK(planned(17, "h100", "", {{"STAGES", 4}}).error().text() ==
         "no_config: k: no configuration satisfies this request\n"
-        "  z/tuned.cu: there is no param \"STAGES\"; it has no params\n"
+        "  z/tuned.cu: k: there is no param \"STAGES\"; it has no params\n"
         "  b/portable.cu:5: the only configuration violates  N % 2 == 0\n"
         "    pairs\n"
         "    N = 17");
@@ -108,8 +108,8 @@ TEST_CASE("files that refuse the request before any configuration each say why")
                           parsed(file_text("sm_90a", "//! dim M\n"), "two.cu")};
   CHECK(make_plan({.kernel = "k", .dims = {{"N", 4}}}, device(), files).error().text() ==
         "invalid_argument: k: no template takes this request\n"
-        "  one.cu: scalar alpha has no default; give it a value\n"
-        "  two.cu: dim M has no value; give it");
+        "  one.cu: k: scalar alpha has no default; give it a value\n"
+        "  two.cu: k: dim M has no value; give it");
 }
 
 TEST_CASE("no file for the device, or of that name") {
