@@ -136,7 +136,7 @@ void Store::State::note(int error) {
 
 // Halves some shards. Returns false if no entry was old enough to be removed.
 bool Store::State::make_space(const SharedRoot& place, unsigned shard) {
-  const Place here{files(), place->folder.get(), std::time(nullptr)};
+  const OpenRoot here{files(), place->folder.get(), std::time(nullptr)};
   std::uint64_t removed = 0;
   for (unsigned i = 0; i < kShardsSweptForSpace && removed == 0; ++i) {
     const unsigned number = (shard + i) % kShards;

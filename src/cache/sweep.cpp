@@ -35,16 +35,16 @@ struct Shard {
 };
 
 // Returns when a file counts as used; corrects a time in the future.
-std::time_t used_at(const Place& place, const char* path, std::time_t modified) {
-  if (modified <= place.now + kUseSeconds) return modified;
-  const std::time_t before = place.now - kUnknownUseSeconds;
-  return place.files.set_time(place.folder, path, before) == 0 ? before : modified;
+std::time_t used_at(const OpenRoot& root, const char* path, std::time_t modified) {
+  if (modified <= root.now + kUseSeconds) return modified;
+  const std::time_t before = root.now - kUnknownUseSeconds;
+  return root.files.set_time(root.folder, path, before) == 0 ? before : modified;
 }
 
-Shard list(const Place& place, unsigned number) {
+Shard list(const OpenRoot& root, unsigned number) {
   Shard shard;
   const std::string name = shard_name(number);
-  const int opened = place.files.open(place.folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+  const int opened = root.files.open(root.folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return shard;
   const std::unique_ptr<DIR, int (*)(DIR*)> items(::fdopendir(opened), ::closedir);
   if (!items) {
@@ -57,9 +57,9 @@ Shard list(const Place& place, unsigned number) {
     if (!temporary && !key_named(number, file)) continue;
     StoredFile found{name + "/" + std::string(file)};
     struct stat status {};
-    if (place.files.stat_at(opened, item->d_name, status) != 0) continue;
+    if (root.files.stat_at(opened, item->d_name, status) != 0) continue;
     found.bytes = static_cast<std::uint64_t>(status.st_size);
-    found.used = used_at(place, found.path.c_str(), status.st_mtime);
+    found.used = used_at(root, found.path.c_str(), status.st_mtime);
     found.inode = status.st_ino;
     (temporary ? shard.temporaries : shard.entries).push_back(std::move(found));
   }
@@ -68,12 +68,12 @@ Shard list(const Place& place, unsigned number) {
 
 // Leaves the file unchanged if the name now refers to another file or it was used since. A folder in a file's place is
 // removed if it is empty.
-bool remove_unchanged(const Place& place, const StoredFile& file) {
+bool remove_unchanged(const OpenRoot& root, const StoredFile& file) {
   struct stat status {};
-  if (place.files.stat_at(place.folder, file.path.c_str(), status) != 0) return false;
+  if (root.files.stat_at(root.folder, file.path.c_str(), status) != 0) return false;
   if (status.st_ino != file.inode || status.st_mtime != file.used) return false;
-  if (S_ISDIR(status.st_mode)) return place.files.remove_folder(place.folder, file.path.c_str()) == 0;
-  return place.files.remove(place.folder, file.path.c_str()) == 0;
+  if (S_ISDIR(status.st_mode)) return root.files.remove_folder(root.folder, file.path.c_str()) == 0;
+  return root.files.remove(root.folder, file.path.c_str()) == 0;
 }
 
 bool is_stale(const StoredFile& file, std::time_t now, const Limits& limits) {
@@ -83,23 +83,23 @@ bool is_stale(const StoredFile& file, std::time_t now, const Limits& limits) {
   return age >= (dead ? limits.dead_writer_s : limits.unknown_writer_s);
 }
 
-std::uint64_t sweep_temporaries(const Place& place, const Shard& shard, const Limits& limits) {
+std::uint64_t sweep_temporaries(const OpenRoot& root, const Shard& shard, const Limits& limits) {
   std::uint64_t removed = 0;
   for (const StoredFile& file : shard.temporaries) {
-    if (is_stale(file, place.now, limits) && remove_unchanged(place, file)) ++removed;
+    if (is_stale(file, root.now, limits) && remove_unchanged(root, file)) ++removed;
   }
   return removed;
 }
 
 // Removes the oldest first until both limits hold.
-Swept sweep_entries(const Place& place, std::vector<StoredFile>& entries, const Limits& limits, ShardLimits keep) {
+Swept sweep_entries(const OpenRoot& root, std::vector<StoredFile>& entries, const Limits& limits, ShardLimits keep) {
   Swept swept{.entries = entries.size()};
   for (const StoredFile& file : entries) swept.bytes += file.bytes;
   std::sort(entries.begin(), entries.end(), [](const StoredFile& a, const StoredFile& b) { return a.used < b.used; });
   for (const StoredFile& file : entries) {
     if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
-    if (limits.youngest_s > 0 && place.now - file.used < limits.youngest_s) break;
-    if (!remove_unchanged(place, file)) continue;
+    if (limits.youngest_s > 0 && root.now - file.used < limits.youngest_s) break;
+    if (!remove_unchanged(root, file)) continue;
     ++swept.removed;
     swept.removed_bytes += file.bytes;
   }
@@ -113,22 +113,22 @@ unsigned random_number() {
 
 }  // namespace
 
-Swept sweep_shard(const Place& place, unsigned shard, const Limits& limits, ShardLimits keep) {
-  Shard found = list(place, shard);
-  Swept swept = sweep_entries(place, found.entries, limits, keep);
-  swept.temporaries = sweep_temporaries(place, found, limits);
+Swept sweep_shard(const OpenRoot& root, unsigned shard, const Limits& limits, ShardLimits keep) {
+  Shard found = list(root, shard);
+  Swept swept = sweep_entries(root, found.entries, limits, keep);
+  swept.temporaries = sweep_temporaries(root, found, limits);
   return swept;
 }
 
-Swept sweep_all(const Place& place, const Limits& limits) {
+Swept sweep_all(const OpenRoot& root, const Limits& limits) {
   std::uint64_t temporaries = 0;
   std::vector<StoredFile> entries;
   for (unsigned number = 0; number < kShards; ++number) {
-    Shard shard = list(place, number);
-    temporaries += sweep_temporaries(place, shard, limits);
+    Shard shard = list(root, number);
+    temporaries += sweep_temporaries(root, shard, limits);
     std::move(shard.entries.begin(), shard.entries.end(), std::back_inserter(entries));
   }
-  Swept swept = sweep_entries(place, entries, limits, {limits.bytes, limits.entries});
+  Swept swept = sweep_entries(root, entries, limits, {limits.bytes, limits.entries});
   swept.temporaries = temporaries;
   return swept;
 }
@@ -143,7 +143,7 @@ bool Sweeper::is_over(const Limits& limits) const {
   return bytes * kShards / known > limits.bytes || entries * kShards / known > limits.entries;
 }
 
-Swept Sweeper::sweep(const Place& place, const Limits& limits) {
+Swept Sweeper::sweep(const OpenRoot& root, const Limits& limits) {
   unsigned start = kStart;
   next_.compare_exchange_strong(start, random_number() % kShards);
   const unsigned first = next_.fetch_add(kShardsASweep);
@@ -151,13 +151,13 @@ Swept Sweeper::sweep(const Place& place, const Limits& limits) {
   Swept all;
   for (unsigned i = 0; i < kShardsASweep; ++i) {
     const unsigned shard = (first + i) % kShards;
-    Swept found = sweep_shard(place, shard, limits, {kAll, kAll});
+    Swept found = sweep_shard(root, shard, limits, {kAll, kAll});
     all.temporaries += found.temporaries;
     seen_[shard].known = true;
     seen_[shard].bytes = found.bytes;
     seen_[shard].entries = found.entries;
     if (!is_over(limits)) continue;
-    found = sweep_shard(place, shard, limits, share);
+    found = sweep_shard(root, shard, limits, share);
     seen_[shard].bytes = found.bytes - found.removed_bytes;
     seen_[shard].entries = found.entries - found.removed;
     all.removed += found.removed;

@@ -11,7 +11,7 @@
 namespace tma_jit::cache {
 
 // A folder's <root>/v1 as an open descriptor, and the time of its file system's clock.
-struct Place {
+struct OpenRoot {
   const FileSystem& files;
   int folder;
   std::time_t now;
@@ -40,16 +40,16 @@ struct Swept {
 struct ShardLimits {
   std::uint64_t bytes = 0, entries = 0;
 };
-Swept sweep_shard(const Place& place, unsigned shard, const Limits& limits, ShardLimits keep);
+Swept sweep_shard(const OpenRoot& root, unsigned shard, const Limits& limits, ShardLimits keep);
 
 // Sweeps all shards and removes the oldest entries of all of them first.
-Swept sweep_all(const Place& place, const Limits& limits);
+Swept sweep_all(const OpenRoot& root, const Limits& limits);
 
 // Visits the shards in turn, a few per call, and remembers their sizes. While the estimated total exceeds the limits,
 // each visited shard is trimmed to 90 % of its share. Thread-safe.
 class Sweeper {
  public:
-  Swept sweep(const Place& place, const Limits& limits);
+  Swept sweep(const OpenRoot& root, const Limits& limits);
 
  private:
   struct Seen {

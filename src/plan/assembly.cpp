@@ -10,42 +10,42 @@ namespace {
 using templates::Expression;
 
 // Returns the constant for a type, param, let or dim; nullopt if its value is known only at launch.
-Result<std::optional<Constant>> constant_of(const Values& values, const templates::Place& place) {
-  using List = templates::Place::List;
+Result<std::optional<Constant>> constant_of(const Values& values, const templates::DeclarationIndex& declaration) {
+  using List = templates::DeclarationIndex::List;
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
   Constant constant;
-  if (place.list == List::types) {
-    constant.name = kernel.types[place.index].name;
+  if (declaration.list == List::types) {
+    constant.name = kernel.types[declaration.index].name;
     constant.kind = Constant::Kind::type;
-    constant.type = binding.types[place.index];
+    constant.type = binding.types[declaration.index];
     constant.origin = "type";
-  } else if (place.list == List::params) {
-    constant.name = kernel.params[place.index].name;
-    constant.value = values.params()[place.index];
+  } else if (declaration.list == List::params) {
+    constant.name = kernel.params[declaration.index].name;
+    constant.value = values.params()[declaration.index];
     constant.origin = "param";
-  } else if (place.list == List::lets) {
-    const templates::Let& let = kernel.lets[place.index];
+  } else if (declaration.list == List::lets) {
+    const templates::Let& let = kernel.lets[declaration.index];
     if (templates::launch_time(let, binding.fixed)) return std::nullopt;
     constant.name = let.name;
-    TMA_JIT_ASSIGN(constant.value, values.let(place.index));
+    TMA_JIT_ASSIGN(constant.value, values.let(declaration.index));
     constant.origin = "let";
   } else {
-    const templates::Dim& dim = kernel.dims[place.index];
+    const templates::Dim& dim = kernel.dims[declaration.index];
     if (!dim.value.has_value() && !binding.fixed.contains(dim.name)) return std::nullopt;
     constant.name = dim.name;
-    constant.value = binding.dims[place.index];
+    constant.value = binding.dims[declaration.index];
     constant.origin = "dim";
   }
   return constant;
 }
 
 Result<std::vector<Constant>> constants_of(const Values& values) {
-  const std::vector<templates::Place>& ordered = values.binding().kernel->ordered;
+  const std::vector<templates::DeclarationIndex>& ordered = values.binding().kernel->ordered;
   std::vector<Constant> constants;
   constants.reserve(ordered.size());
-  for (const templates::Place& place : ordered) {
-    TMA_JIT_ASSIGN(std::optional<Constant> constant, constant_of(values, place));
+  for (const templates::DeclarationIndex& declaration : ordered) {
+    TMA_JIT_ASSIGN(std::optional<Constant> constant, constant_of(values, declaration));
     if (constant.has_value()) constants.push_back(std::move(*constant));
   }
   return constants;

@@ -27,7 +27,7 @@ bool is_padded(MapType type) {
 Result<void> check_target(const MapSubject& subject) {
   constexpr std::string_view kDatacentre = "sm_100a, sm_103a or sm_110a";
   constexpr std::string_view kBlackwell = "sm_100a, sm_103a, sm_110a, sm_120a or sm_121a";
-  const int device = subject.place.compute_capability;
+  const int device = subject.target.compute_capability;
   const TensorMapSpec& spec = subject.spec;
   if (device < kFirstTma) return subject.fault("tensor maps need sm_90a or newer; this device is sm_{}", device);
   if (spec.mode == MapMode::im2col_w128 && (device < kFirstBlackwell || device >= kFirstConsumerBlackwell))
@@ -67,7 +67,7 @@ Result<void> check_type(const MapSubject& subject) {
 
 Result<void> check_address(const MapSubject& subject) {
   const std::uint32_t unit = alignment_of(subject.spec);
-  const std::uint64_t address = subject.place.address;
+  const std::uint64_t address = subject.target.address;
   if (address >= kAddressLimit) return subject.fault("address {:#x} is not below 2^57, where addresses end", address);
   if (address % unit == 0) return {};
   return subject.fault("address {:#x} is not a multiple of {} bytes; it is {} bytes past one", address, unit,
@@ -159,8 +159,8 @@ std::uint64_t box_bytes(const TensorMapSpec& spec) {
   return elements * static_cast<std::uint64_t>(bits_of(spec.type())) / 8;
 }
 
-Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, std::string_view name) {
-  const MapSubject subject{spec, place, name};
+Result<void> check_tensor_map(const TensorMapSpec& spec, const MapTarget& target, std::string_view name) {
+  const MapSubject subject{spec, target, name};
   TMA_JIT_CHECK(check_target(subject));
   TMA_JIT_CHECK(check_type(subject));
   TMA_JIT_CHECK(check_rank(subject));

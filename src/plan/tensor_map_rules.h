@@ -20,13 +20,13 @@ std::uint32_t alignment_of(const TensorMapSpec& spec);
 std::uint64_t box_bytes(const TensorMapSpec& spec);
 
 // The use of a map: its address and device.
-struct MapPlace {
+struct MapTarget {
   std::uint64_t address = 0;   // 0 if not known yet; passes
   int compute_capability = 0;  // of the device: 90, 100, 120 and so on
 };
 
 // Fails at the first rule that `spec` violates; the message is "NAME: ...". Boxes and strides are listed outermost
 // first, as templates write them.
-[[nodiscard]] Result<void> check_tensor_map(const TensorMapSpec& spec, const MapPlace& place, std::string_view name);
+[[nodiscard]] Result<void> check_tensor_map(const TensorMapSpec& spec, const MapTarget& target, std::string_view name);
 
 }  // namespace tma_jit::plan

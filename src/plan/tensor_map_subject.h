@@ -14,7 +14,7 @@ namespace tma_jit::plan {
 
 struct MapSubject {
   const TensorMapSpec& spec;
-  const MapPlace& place;
+  const MapTarget& target;
   std::string_view name;
 
   std::size_t rank() const { return static_cast<std::size_t>(spec.rank); }

@@ -66,7 +66,7 @@ Values::Values(const Binding& binding) : binding_(binding), lets_(binding.kernel
   for (const templates::Param& param : binding.kernel->params) params_.push_back(param.default_value);
   slots_.reserve(binding.kernel->references.size());
   for (const templates::Reference& reference : binding.kernel->references) {
-    slots_.push_back(slot_of(reference, reference.place));
+    slots_.push_back(slot_of(reference, reference.declaration));
   }
 }
 
@@ -104,15 +104,16 @@ Values::Slot Values::slot_of_type(const templates::Reference& reference, std::si
   return {Slot::Kind::constant, templates::value_of(reference.kind, chosen)};
 }
 
-Values::Slot Values::slot_of(const templates::Reference& reference, const templates::Place& place) const {
-  using List = templates::Place::List;
-  switch (place.list) {
-    case List::params: return {Slot::Kind::param, static_cast<std::int64_t>(place.index)};
-    case List::lets: return {Slot::Kind::let, static_cast<std::int64_t>(place.index)};
-    case List::dims: return {Slot::Kind::constant, binding_.dims[place.index]};
-    case List::types: return slot_of_type(reference, place.index);
-    case List::tensors: return slot_of_tensor(reference, place.index);
-    case List::hooks: return {Slot::Kind::constant, binding_.gives(binding_.kernel->hooks[place.index]) ? 1 : 0};
+Values::Slot Values::slot_of(const templates::Reference& reference,
+                             const templates::DeclarationIndex& declaration) const {
+  using List = templates::DeclarationIndex::List;
+  switch (declaration.list) {
+    case List::params: return {Slot::Kind::param, static_cast<std::int64_t>(declaration.index)};
+    case List::lets: return {Slot::Kind::let, static_cast<std::int64_t>(declaration.index)};
+    case List::dims: return {Slot::Kind::constant, binding_.dims[declaration.index]};
+    case List::types: return slot_of_type(reference, declaration.index);
+    case List::tensors: return slot_of_tensor(reference, declaration.index);
+    case List::hooks: return {Slot::Kind::constant, binding_.gives(binding_.kernel->hooks[declaration.index]) ? 1 : 0};
     case List::none: break;
   }
   if (reference.kind != templates::Reference::Kind::device) return {};
@@ -135,8 +136,9 @@ Result<std::int64_t> Values::let(std::size_t index) const {
 
 Result<std::int64_t> Values::value(const templates::Reference& reference) const {
   const auto id = static_cast<std::size_t>(reference.id);
-  const Slot slot =
-      reference.id >= 0 && id < slots_.size() ? slots_[id] : slot_of(reference, place_of(*binding_.kernel, reference));
+  const Slot slot = reference.id >= 0 && id < slots_.size()
+                        ? slots_[id]
+                        : slot_of(reference, declaration_of(*binding_.kernel, reference));
   const auto index = static_cast<std::size_t>(slot.value);
   switch (slot.kind) {
     case Slot::Kind::constant: return slot.value;

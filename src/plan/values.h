@@ -56,7 +56,7 @@ class Values final : public templates::Scope {
     Result<std::int64_t> value;
   };
 
-  Slot slot_of(const templates::Reference& reference, const templates::Place& place) const;
+  Slot slot_of(const templates::Reference& reference, const templates::DeclarationIndex& declaration) const;
   Slot slot_of_tensor(const templates::Reference& reference, std::size_t index) const;
   Slot slot_of_type(const templates::Reference& reference, std::size_t index) const;
   void forget();

@@ -269,7 +269,7 @@ Result<void> check(Builder& builder) {
   TMA_JIT_CHECK(expand_lists(builder));
   ReferenceTable references(builder);
   for (Expression* expression : expressions_of(kernel)) TMA_JIT_CHECK(references.resolve(*expression));
-  for (const std::string& name : kernel.order) kernel.ordered.push_back(place_named(kernel, name));
+  for (const std::string& name : kernel.order) kernel.ordered.push_back(declaration_named(kernel, name));
   for (std::size_t i = 0; i < kernel.lets.size(); ++i) {
     TMA_JIT_CHECK(check_let_order(builder, i));
     find_dependencies(kernel, kernel.lets[i]);

@@ -17,7 +17,7 @@
 namespace tma_jit::templates {
 
 // A declaration of a template: the list of Template that has it, and its index there.
-struct Place {
+struct DeclarationIndex {
   enum class List : std::uint8_t { none, types, dims, params, lets, tensors, hooks };
   List list = List::none;
   std::size_t index = 0;
@@ -40,8 +40,8 @@ struct Reference {
   std::string name;
   int dimension = 0;
   Position at;
-  int id = -1;    // index into Template::references; equal references in a template have equal ids
-  Place place{};  // of what it refers to; known in Template::references
+  int id = -1;                     // index into Template::references; equal references in a template have equal ids
+  DeclarationIndex declaration{};  // what it refers to; known in Template::references
 
   bool of_type() const { return kind == Kind::type_size || kind == Kind::integer || kind == Kind::dtype; }
   // "M", "sizeof(T)", "integer(T)", "dtype(T)", "device.sm_count", "stride(A, 0)", "alignment(A)", "given(f)"

@@ -40,7 +40,7 @@ int ReferenceTable::id_of(const Reference& reference) {
   if (found == all.end()) {
     all.push_back(reference);
     all.back().id = id;
-    all.back().place = place_of(template_, reference);
+    all.back().declaration = declaration_of(template_, reference);
   }
   return id;
 }

@@ -12,7 +12,8 @@ template <class T> const T* named(const std::vector<T>& declarations, std::strin
   return found != declarations.end() ? &*found : nullptr;
 }
 
-template <class T> Place place_in(const std::vector<T>& declarations, Place::List list, std::string_view name) {
+template <class T>
+DeclarationIndex declared_in(const std::vector<T>& declarations, DeclarationIndex::List list, std::string_view name) {
   const T* found = named(declarations, name);
   if (found == nullptr) return {};
   return {list, static_cast<std::size_t>(found - declarations.data())};
@@ -20,23 +21,27 @@ template <class T> Place place_in(const std::vector<T>& declarations, Place::Lis
 
 }  // namespace
 
-Place place_named(const Template& kernel, std::string_view name) {
-  Place place = place_in(kernel.params, Place::List::params, name);
-  if (place.list == Place::List::none) place = place_in(kernel.lets, Place::List::lets, name);
-  if (place.list == Place::List::none) place = place_in(kernel.dims, Place::List::dims, name);
-  if (place.list == Place::List::none) place = place_in(kernel.types, Place::List::types, name);
-  return place;
+DeclarationIndex declaration_named(const Template& kernel, std::string_view name) {
+  DeclarationIndex declaration = declared_in(kernel.params, DeclarationIndex::List::params, name);
+  if (declaration.list == DeclarationIndex::List::none)
+    declaration = declared_in(kernel.lets, DeclarationIndex::List::lets, name);
+  if (declaration.list == DeclarationIndex::List::none)
+    declaration = declared_in(kernel.dims, DeclarationIndex::List::dims, name);
+  if (declaration.list == DeclarationIndex::List::none)
+    declaration = declared_in(kernel.types, DeclarationIndex::List::types, name);
+  return declaration;
 }
 
-Place place_of(const Template& kernel, const Reference& reference) {
+DeclarationIndex declaration_of(const Template& kernel, const Reference& reference) {
   switch (reference.kind) {
-    case Reference::Kind::name: return place_named(kernel, reference.name);
+    case Reference::Kind::name: return declaration_named(kernel, reference.name);
     case Reference::Kind::type_size:
     case Reference::Kind::integer:
-    case Reference::Kind::dtype: return place_in(kernel.types, Place::List::types, reference.name);
+    case Reference::Kind::dtype: return declared_in(kernel.types, DeclarationIndex::List::types, reference.name);
     case Reference::Kind::stride:
-    case Reference::Kind::alignment: return place_in(kernel.tensors, Place::List::tensors, reference.name);
-    case Reference::Kind::given: return place_in(kernel.hooks, Place::List::hooks, reference.name);
+    case Reference::Kind::alignment:
+      return declared_in(kernel.tensors, DeclarationIndex::List::tensors, reference.name);
+    case Reference::Kind::given: return declared_in(kernel.hooks, DeclarationIndex::List::hooks, reference.name);
     case Reference::Kind::list:
     case Reference::Kind::device: break;
   }

@@ -187,9 +187,9 @@ struct Template {
   LaunchShape launch;
   WorkFormula work;
   std::optional<ReferenceKernel> reference;
-  std::vector<Reference> references;  // all distinct references of all expressions, indexed by Reference::id
-  std::vector<std::string> order;     // names of types, dims, params and lets in declaration order
-  std::vector<Place> ordered;         // what these names are
+  std::vector<Reference> references;      // all distinct references of all expressions, indexed by Reference::id
+  std::vector<std::string> order;         // names of types, dims, params and lets in declaration order
+  std::vector<DeclarationIndex> ordered;  // what these names are
 
   const std::string& file() const { return source->file; }
   const std::string& text() const { return source->text; }
@@ -206,9 +206,9 @@ struct Template {
 };
 
 // Returns the type, dim, param or let with that name.
-[[nodiscard]] Place place_named(const Template& kernel, std::string_view name);
+[[nodiscard]] DeclarationIndex declaration_named(const Template& kernel, std::string_view name);
 // Returns what the reference refers to; none for a device's fact.
-[[nodiscard]] Place place_of(const Template& kernel, const Reference& reference);
+[[nodiscard]] DeclarationIndex declaration_of(const Template& kernel, const Reference& reference);
 
 using Names = std::set<std::string, std::less<>>;
 

@@ -68,7 +68,7 @@ Refusal* heard_in(std::vector<Refusal>& refusals, const std::string& message) {
 
 struct Subject {
   TensorMapSpec spec;
-  MapPlace place{4096, 100};
+  MapTarget target{4096, 100};
 };
 
 // A map of each mode that breaks no rule, of s32[8, 16, 20, 64] on a device that has every mode.
@@ -86,13 +86,13 @@ Subject sound(MapMode mode) {
   return subject;
 }
 
-using Change = std::function<void(TensorMapSpec&, MapPlace&)>;
+using Change = std::function<void(TensorMapSpec&, MapTarget&)>;
 
 // What to do to a sound map so that it breaks a rule; rules of some modes leave maps of the others sound, or are
 // spoken of by another rule before.
 const std::vector<Change>& changes_of_tensors() {
   using S = TensorMapSpec;
-  using P = MapPlace;
+  using P = MapTarget;
   static const std::vector<Change> all = {
       [](S&, P& p) { p.compute_capability = 89; },
       [](S&, P& p) { p.compute_capability = 90; },
@@ -127,7 +127,7 @@ const std::vector<Change>& changes_of_tensors() {
 }
 const std::vector<Change>& changes_of_boxes() {
   using S = TensorMapSpec;
-  using P = MapPlace;
+  using P = MapTarget;
   static const std::vector<Change> all = {
       [](S& s, P&) { s.box[0] = 0; },
       [](S& s, P&) { s.box[0] = 257; },
@@ -214,11 +214,11 @@ TEST_CASE("every rule of tensor maps refuses something in every mode it is of, a
   CHECK(refusals.size() >= 28);
   for (const MapMode mode : kModes) {
     const Subject fine = sound(mode);
-    REQUIRE(check_tensor_map(fine.spec, fine.place, "A").has_value());
+    REQUIRE(check_tensor_map(fine.spec, fine.target, "A").has_value());
     for (const Change& change : changes()) {
       Subject subject = sound(mode);
-      change(subject.spec, subject.place);
-      const Result<void> checked = check_tensor_map(subject.spec, subject.place, "A");
+      change(subject.spec, subject.target);
+      const Result<void> checked = check_tensor_map(subject.spec, subject.target, "A");
       if (checked.has_value()) continue;
       CHECK(checked.error().code == ErrorCode::invalid_argument);
       CHECK(checked.error().message.starts_with("A: "));
