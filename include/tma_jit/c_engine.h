@@ -152,7 +152,7 @@ typedef struct tma_jit_stats {
   uint64_t remote_hits; /* a part of disk_hits */
   uint64_t remote_misses;
   uint64_t remote_errors;
-  uint64_t remote_refused; /* answers that were not the entry asked for, or not signed as they must be */
+  uint64_t remote_refused; /* answers that are another entry, or lack the required signature */
   uint64_t remote_skipped; /* the server was not asked, because it had failed before */
   uint64_t remote_uploads;
   uint64_t remote_upload_failures;

@@ -46,7 +46,7 @@ TMA_JIT_API tma_jit_status tma_jit_request_untrusted_hooks(tma_jit_request* requ
 /* Gives device memory for a workspace; the engine allocates those that are not given. */
 TMA_JIT_API tma_jit_status tma_jit_request_workspace(tma_jit_request* request, const char* name, uint64_t address,
                                                      tma_jit_error** error);
-/* At most so many SMs run the kernel; 0: no limit (Request::sm_budget). */
+/* Sets the greatest number of SMs that run the kernel; 0: no limit (Request::sm_budget). */
 TMA_JIT_API tma_jit_status tma_jit_request_sm_budget(tma_jit_request* request, int32_t sms, tma_jit_error** error);
 /* Runs the template's float64 reference: outputs are f64. */
 TMA_JIT_API tma_jit_status tma_jit_request_reference(tma_jit_request* request, int32_t reference,

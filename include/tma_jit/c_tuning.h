@@ -28,13 +28,13 @@ typedef int32_t (*tma_jit_tune_callback)(const tma_jit_tune_progress* progress, 
  * every process. Both are called in the thread that called tma_jit_tune. */
 /* `line` is a record, or "" if the request could not be tuned. Returns 0, or another number if it failed. */
 typedef int32_t (*tma_jit_tune_publish)(const char* problem, const char* line, void* user);
-/* Waits at most so long for what another process publishes, and copies it to `line`, which has `bytes` bytes, its
- * terminator included. Returns 1, 0 if there is none yet, or another number if it failed. */
+/* Waits at most `wait_s` seconds for what another process publishes, and copies it to `line`, which has `bytes` bytes,
+ * its terminator included. Returns 1, 0 if there is none yet, or another number if it failed. */
 typedef int32_t (*tma_jit_tune_fetch)(const char* problem, double wait_s, char* line, size_t bytes, void* user);
 
-/* Queues work of the application to streams of its own that takes about so many microseconds; called in the thread that
- * called tma_jit_tune, before each few launches, which are timed beside it. Returns 0, or another number if it failed.
- */
+/* Queues about `us` microseconds of the application's work to its own streams; called in the thread that called
+ * tma_jit_tune, before every few launches, which are timed while that work runs. Returns 0, or another number if it
+ * failed. */
 typedef int32_t (*tma_jit_tune_beside)(double us, void* user);
 
 typedef struct tma_jit_tune_options {

@@ -68,7 +68,7 @@ struct MeasureOptions {
   int warmups = 3;
   int repeats = 30;
   bool flush_l2 = true;              // overwrite a buffer of twice the L2's size before every timed launch
-  bool replay = false;               // each launch is replayed from a CUDA graph of its own, which the emulator has not
+  bool replay = false;               // replay each launch from a CUDA graph of its own; the emulator has no graphs
   int host_launches = 2000;          // launches that measure the host cost; 0: skip
   const SideStream* side = nullptr;  // for measure_in_turns beside the application's work, for which it does not wait;
                                      // null: waits for all work of the device, then uses a stream of its own

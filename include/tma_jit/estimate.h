@@ -17,7 +17,7 @@ struct Estimate {
   // What the launch spends most of its time on.
   enum class Bound : std::uint8_t { tensor_cores, cuda_cores, shared_memory, l2, hbm, latency };
 
-  // The time that each part of the device would need if nothing else took any.
+  // The time of each part of the device if the others took none.
   struct Terms {
     double compute_us = 0;  // tensor cores, or CUDA cores for a kernel that does not use them
     double shared_memory_us = 0;

@@ -31,8 +31,8 @@ TMA_JIT_API std::string json_of(const Proof& proof);
 TMA_JIT_API std::string json_of(const Estimate& estimate);
 TMA_JIT_API std::string json_of(const Error& error);
 
-// Returns the plan that json_of wrote, for Engine::load, with other values of the scalars that are given. The JSON has
-// neither the template's text nor its constants and hooks, so that no other stage takes this plan.
+// Returns the plan that json_of wrote, for Engine::load; `scalars` replaces the values of the scalars that it names. No
+// other stage takes this plan, because the JSON has neither the template's text nor its constants and hooks.
 [[nodiscard]] TMA_JIT_API Result<Plan> parse_plan(std::string_view json,
                                                   const std::map<std::string, Scalar>& scalars = {});
 

@@ -62,8 +62,8 @@ class TMA_JIT_API Function {
   [[nodiscard]] Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
   [[nodiscard]] Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
 
-  // Returns which of the kernel's tensors, by their places in its declaration, a call gives that leaves out the
-  // optional ones that the params exclude. Thread-safe.
+  // Returns the tensors of a call that omits the optional ones that the params exclude, as indices into the template's
+  // declarations. Thread-safe.
   [[nodiscard]] const std::vector<std::size_t>& usual_tensors() const;
 
   struct State;  // private to the library

@@ -25,13 +25,13 @@ using LogCallback = std::function<void(LogLevel level, std::string_view message)
 enum class RemoteRole : std::uint8_t { read_write, read_only, write_only };
 
 // A server that keeps entries for many machines; docs/caching.md lists the URLs and says what is trusted. It is asked
-// for what no folder of this machine has, and gets what is compiled. A server that does not answer, or answers
-// wrongly, never makes a call fail. Empty members are taken from the environment: TMA_JIT_REMOTE and
+// for entries that no folder of this machine has, and is sent what is compiled. A call never fails because the server
+// does not answer or answers wrongly. Empty members are taken from the environment: TMA_JIT_REMOTE and
 // TMA_JIT_REMOTE_..., and for S3 AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION.
 struct RemoteOptions {
   std::string url{};                 // TMA_JIT_REMOTE; empty: none
   std::optional<RemoteRole> role{};  // ..._ROLE: "read-write", "read-only" or "write-only"; unset: read_write
-  double wait_s = 1;   // longest wait for an answer; a wait that long is the only one in ten minutes, for all threads
+  double wait_s = 1;   // longest wait for an answer; after a wait that long no thread asks again for ten minutes
   double flush_s = 5;  // longest wait for uploads when the engine ends
   std::string user{}, password{};           // ..._USER and ..._PASSWORD; what the URL has comes first
   std::string token{};                      // ..._TOKEN: a bearer token

@@ -15,11 +15,11 @@ namespace tma_jit {
 
 struct RemoteTransfer {
   std::string remote{};       // the server, without credentials
-  std::uint64_t entries = 0;  // that were to be there afterwards
-  std::uint64_t there = 0;    // of them, those that were there before
+  std::uint64_t entries = 0;  // that the destination should have afterwards
+  std::uint64_t there = 0;    // those of them that it had before
   std::uint64_t moved = 0, moved_bytes = 0;
   std::uint64_t failed = 0;
-  std::string fault{};  // of the first that failed
+  std::string fault{};  // why the first of these failed
 };
 
 // Called after each entry, by one thread at a time but not always the same.
@@ -53,8 +53,8 @@ struct RemoteProof {
   bool written = false;  // false for a role that only reads: then only `health` was asked
   double health_ms = 0, put_ms = 0, get_ms = 0, exists_ms = 0;
 };
-// Writes a small entry of its own, reads it back through all checks, asks whether it exists and whether one that was
-// never written does not. Fails with what went wrong.
+// Writes a small entry of its own, reads it back through all checks, and asks whether it exists and whether an entry
+// that was never written exists. Fails if any answer is wrong.
 [[nodiscard]] TMA_JIT_API Result<RemoteProof> remote_prove(const RemoteOptions& remote = {},
                                                            const std::vector<std::filesystem::path>& pack_keys = {});
 

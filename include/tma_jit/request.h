@@ -40,9 +40,9 @@ struct Request {
   // The texts in `hooks` come from an untrusted source. Each must be one expression of the hook's arguments, operands,
   // numbers, operators, conversions to number types and CUDA's math functions; anything else is an error (parse).
   bool untrusted_hooks = false;
-  // At most so many SMs run the kernel, so that others beside it have the rest; 0: no limit. The launch then has no
-  // more blocks than that. Kernels whose blocks go from tile to tile divide the work among them; what has a block for
-  // each part of the work is refused (no_config) where the parts are more.
+  // The greatest number of SMs that run the kernel, which leaves the others to kernels beside it; 0: no limit. The
+  // launch has no more blocks than that. Blocks that go from tile to tile divide the work among them; a kernel that
+  // needs a block for each part of the work is refused (no_config) if there are more parts.
   int sm_budget = 0;
   bool reference = false;  // run the template's float64 reference: outputs are f64, without tensor maps
   std::string file{};      // stem of the only template file to consider, e.g. "gemm_mma"

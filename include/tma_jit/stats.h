@@ -21,10 +21,10 @@ struct CacheStats {
   std::uint64_t remote_hits = 0;             // a part of Stats::disk_hits
   std::uint64_t remote_misses = 0;           // the server answered that it has no such entry
   std::uint64_t remote_errors = 0;           // no answer, or none in time
-  std::uint64_t remote_refused = 0;          // answers that were not the entry asked for, or not signed as they must be
+  std::uint64_t remote_refused = 0;          // answers that are another entry, or lack the required signature
   std::uint64_t remote_skipped = 0;          // the server was not asked, because it had failed before
   std::uint64_t remote_uploads = 0;          // entries that the server took
-  std::uint64_t remote_upload_failures = 0;  // entries that it did not, or that there was no time for
+  std::uint64_t remote_upload_failures = 0;  // entries that it refused, or that were not sent in time
   std::uint64_t remote_off = 0;              // 1 while the server is not asked, because it has failed
 };
 

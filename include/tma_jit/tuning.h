@@ -104,8 +104,8 @@ struct TuneProgress {
 struct TuneExchange {
   // `line` is the record as tuning_line writes it; empty if there is none, because the request could not be tuned.
   std::function<Result<void>(const std::string& problem, const std::string& line)> publish{};
-  // Waits at most so long for what another process publishes, and returns its line; nullopt if there is none yet. A
-  // process that also publishes waits 0 seconds.
+  // Waits at most `wait_s` seconds for what another process publishes, and returns its line; nullopt if there is none
+  // yet. `wait_s` is 0 in a process that also publishes.
   std::function<Result<std::optional<std::string>>(const std::string& problem, double wait_s)> fetch{};
 };
 
@@ -116,8 +116,8 @@ struct TuneOptions {
   double least_gain = 0.01;     // smallest gain, beyond the noise, for which the configuration is changed
   bool flush_l2 = true;         // operands are read from memory, not from L2
   bool replay = false;          // launches are replayed from CUDA graphs, as applications that capture run them
-  // Queues work of the application to streams of its own that takes about so many microseconds. Called before each few
-  // launches, which are timed beside it; an error is that of the request.
+  // Queues about `us` microseconds of the application's work to its own streams. Called before every few launches,
+  // which are timed while that work runs. The request fails with the error that this returns.
   std::function<Result<void>(double us)> beside{};
   bool again = false;  // also measure requests that have a record
   TuneExchange exchange{};

@@ -75,13 +75,13 @@ int build_with_operands() {
   return cubin ? 0 : report(cubin.error());
 }
 
-// At most `sms` SMs run it: its blocks are so many, and divide the tiles among them.
+// At most `sms` SMs run it: it has at most that many blocks, which divide the tiles among them.
 Request within(Request request, int sms) {
   request.sm_budget = sms;
   return request;
 }
 
-// Its blocks take tiles as they get to them, so that those that begin late, or never, are not waited for.
+// Each block takes the next tile when it has finished one, so that no tile waits for a block that begins late.
 Request drawn(Request gemm) {
   gemm.params["DYNAMIC"] = 1;
   return gemm;

@@ -183,7 +183,7 @@ void add_check(Verb command, Settings& settings) {
   add_settings(verb, settings);
   auto words = std::make_shared<Words>();
   verb.option("file", words->file, "the template (.cu)").required();
-  verb.option("words", words->words, "NAME=VALUE of dims; the others are 1024, and several in the emulator");
+  verb.option("words", words->words, "NAME=VALUE of dims; the others are 1024, and of several sizes in the emulator");
   verb.repeated("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated");
   verb.option("--processors", words->processors, "of the emulated device (4)").range(1, 1024);
   verb.flag("--no-emulator", words->builds_only, "build only");

@@ -94,7 +94,7 @@ void add_request_options(Verb verb, RequestWords& words) {
                 "NAME : TYPE[EXTENTS] or NAME : TYPE = NUMBER: a tensor or scalar that hooks read; may be repeated");
   verb.flag("--untrusted-hooks", words.untrusted_hooks,
             "the texts of --hook are not trusted: each must be one expression of the hook's arguments and operands");
-  verb.option("--sm-budget", words.sm_budget, "at most so many SMs run the kernel; 0: no limit");
+  verb.option("--sm-budget", words.sm_budget, "the greatest number of SMs that run the kernel; 0: no limit");
   verb.repeated("--scalar", words.scalars, "NAME=NUMBER; may be repeated");
   verb.option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
 }

@@ -154,7 +154,7 @@ void add_tune(Verb command, Settings& settings) {
   verb.option("--candidates", words->options.candidates, "configurations tried for each, beside the planned one (24)");
   verb.option("--records", words->records, "file that gets the records; default: tuned.jsonl in the cache folder");
   verb.option("--merge", words->merged, "put the records of these files into --records, and do nothing else");
-  verb.flag("--again", words->options.again, "measure what has a record, too");
+  verb.flag("--again", words->options.again, "also measure requests that have a record");
   verb.flag("--warm", words->warm, "leave the L2 cache warm between launches");
   verb.flag("--graph", words->options.replay, "replay launches from CUDA graphs");
   verb.runs([&settings, words] {
