@@ -21,6 +21,7 @@ TEST_CASE("the files of a pack are parts of one text, which the threads that rea
   const EmbeddedPack pack({reinterpret_cast<const unsigned char*>(frame.data()), frame.size()}, text.size());
   std::vector<std::string_view> read(8);
   std::vector<std::thread> threads;
+  threads.reserve(read.size());
   for (std::string_view& one : read) threads.emplace_back([&] { one = pack.text(); });
   for (std::thread& thread : threads) thread.join();
   for (const std::string_view one : read) {
