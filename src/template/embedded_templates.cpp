@@ -29,9 +29,8 @@ std::span<const EmbeddedFile> embedded_templates() {
 }
 
 bool is_template(const EmbeddedFile& file) {
-  return std::ranges::any_of(kFolders, [&](std::string_view folder) {
-    return std::string_view(file.name).starts_with(folder);
-  });
+  return std::ranges::any_of(kFolders,
+                             [&](std::string_view folder) { return std::string_view(file.name).starts_with(folder); });
 }
 
 bool is_named(const EmbeddedFile& file, std::string_view stem) {

@@ -42,10 +42,10 @@ struct SharedMatrix {
 SharedMatrix operand_of(const OperandTile& tile, std::uint32_t address, std::uint32_t from);
 
 // Fail with invalid_argument where a field does not fit or the unit lacks the swizzle.
-Result<std::uint64_t> wgmma_descriptor(const SharedMatrix& matrix);
-Result<std::uint64_t> tcgen05_descriptor(const SharedMatrix& matrix);
-Result<SharedMatrix> read_wgmma_descriptor(std::uint64_t bits);
-Result<SharedMatrix> read_tcgen05_descriptor(std::uint64_t bits);
+[[nodiscard]] Result<std::uint64_t> wgmma_descriptor(const SharedMatrix& matrix);
+[[nodiscard]] Result<std::uint64_t> tcgen05_descriptor(const SharedMatrix& matrix);
+[[nodiscard]] Result<SharedMatrix> read_wgmma_descriptor(std::uint64_t bits);
+[[nodiscard]] Result<SharedMatrix> read_tcgen05_descriptor(std::uint64_t bits);
 
 enum class MmaKind : std::uint8_t { f16, tf32, f8f6f4, i8, mxf8f6f4, mxf4, mxf4nvf4 };
 enum class MmaElement : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, e2m3, e3m2, e2m1, u8, s8 };
@@ -67,6 +67,6 @@ struct Tcgen05Instruction {
 };
 
 // Fails with invalid_argument and the reason where PTX has no such instruction.
-Result<std::uint32_t> tcgen05_instruction(const Tcgen05Instruction& instruction);
+[[nodiscard]] Result<std::uint32_t> tcgen05_instruction(const Tcgen05Instruction& instruction);
 
 }  // namespace tma_jit::plan
