@@ -6,8 +6,8 @@
 #include "emulator/decode/call_graph.h"
 #include "emulator/decode/kernel_decoder.h"
 #include "emulator/fault.h"
+#include "emulator/machine/activations.h"
 #include "emulator/machine/branch_table.h"
-#include "emulator/machine/calls.h"
 #include "emulator/machine/control.h"
 
 namespace tma_jit::emulator::decode {

@@ -5,7 +5,7 @@
 #include "emulator/decode/call_graph.h"
 #include "emulator/decode/kernel_decoder.h"
 #include "emulator/fault.h"
-#include "emulator/machine/calls.h"
+#include "emulator/machine/activations.h"
 #include "emulator/machine/control.h"
 
 namespace tma_jit::emulator::decode {

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "emulator/machine/activations.h"
 #include "emulator/machine/address.h"
-#include "emulator/machine/calls.h"
 #include "emulator/machine/cluster_barrier.h"
 #include "emulator/machine/machine.h"
 #include "emulator/machine/special.h"

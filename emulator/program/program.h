@@ -116,7 +116,7 @@ struct Preset {
   u64 value = 0;             // an offset into the space
 };
 
-// A function that is called out of line, with an activation of its own (machine/calls.h).
+// A function that is called out of line, with an activation of its own (machine/activations.h).
 struct Callable {
   struct Value {
     u32 offset, bytes;  // in the activation's local memory

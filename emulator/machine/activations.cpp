@@ -1,4 +1,4 @@
-#include "emulator/machine/calls.h"
+#include "emulator/machine/activations.h"
 
 #include <bit>
 #include <cstring>
