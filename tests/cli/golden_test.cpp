@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <map>
 
 #include "command.h"
 
@@ -175,6 +176,20 @@ TEST_CASE("doctor says what it found and what it proved") {
   CHECK(result.exit == 0);
   const char* proof = has_device() ? "agrees with the float64 reference" : "nothing was launched: there is no device";
   CHECK(result.out.find(proof) != std::string::npos);
+}
+
+TEST_CASE("doctor runs a feature of each probe on the emulator, and lists the others as left") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const CommandResult result = run_command({"doctor", "--device", "emulator:sm_90a", "--json"}, shared_cache());
+  CHECK(result.exit == 0);
+  std::map<std::string, std::map<std::string, int>> files;  // statuses of each file's features
+  const nlohmann::json findings = result.json();
+  for (const nlohmann::json& feature : findings["features"])
+    ++files[feature["file"].get<std::string>()][feature["status"].get<std::string>()];
+  CHECK(files.size() > 30);
+  CHECK(files["tma_load"] == std::map<std::string, int>{{"passed", 1}, {"left", 8}});
+  for (auto& [file, statuses] : files) CHECK_MESSAGE(statuses["passed"] == (statuses.contains("absent") ? 0 : 1), file);
+  for (const nlohmann::json& proof : findings["proofs"]) CHECK(proof["launched"] == true);
 }
 
 TEST_CASE("the version, as text and as an object") {

@@ -20,6 +20,7 @@ const char* name_of(Feature::Status status) {
     case Feature::Status::passed: return "passed";
     case Feature::Status::failed: return "failed";
     case Feature::Status::absent: return "absent";
+    case Feature::Status::left: return "left";
     default: return "not run";
   }
 }
@@ -38,23 +39,30 @@ Feature feature_of(const KernelInfo& probe, const KernelInfo::Preset* preset) {
   return feature;
 }
 
-// Finds the engine's request for the preset, which has suitable types and dims. There is none if the preset's condition
-// excludes the device.
-void find_request(Engine& engine, Feature& feature) {
-  auto requests = engine.presets(feature.kernel);
+// The requests of each kernel's presets, for which the engine is asked once.
+using PresetRequests = std::map<std::string, Result<std::vector<Request>>>;
+
+const Result<std::vector<Request>>& requests_of(Engine& engine, PresetRequests& known, const std::string& kernel) {
+  const auto found = known.find(kernel);
+  return found != known.end() ? found->second : known.emplace(kernel, engine.presets(kernel)).first->second;
+}
+
+// Finds among a kernel's requests that of the feature's preset, which has suitable types and dims. There is none if the
+// preset's condition excludes the device.
+void find_request(const Result<std::vector<Request>>& requests, Feature& feature) {
   if (!requests) {
     if (requests.error().code == ErrorCode::unsupported) return;
     feature.status = Feature::Status::failed;
     feature.error = requests.error();
     return;
   }
-  std::erase_if(*requests, [&](const Request& request) { return request.file != feature.file; });
-  const auto same = std::find_if(requests->begin(), requests->end(),
-                                 [&](const Request& request) { return request.params == feature.params; });
+  const auto of_file = [&](const Request& request) { return request.file == feature.file; };
+  const auto same = std::ranges::find_if(
+      *requests, [&](const Request& request) { return of_file(request) && request.params == feature.params; });
   if (same != requests->end()) {
     feature.request = *same;
     feature.status = Feature::Status::not_run;
-  } else if (!requests->empty()) {
+  } else if (std::ranges::any_of(*requests, of_file)) {
     feature.error = Error{ErrorCode::unsupported, "not for this device: preset " + feature.preset, {}};
   }
 }
@@ -69,7 +77,7 @@ std::string run_words(const Feature& feature) {
 void build_all(Engine& engine, const std::vector<Feature>& features) {
   std::vector<Request> requests;
   for (const Feature& feature : features) {
-    if (!feature.request) continue;
+    if (feature.status != Feature::Status::not_run) continue;
     for (const bool reference : {false, true}) {
       requests.push_back(*feature.request);
       requests.back().reference = reference;
@@ -117,6 +125,10 @@ Outcome<void> run(Engine& engine, Feature& feature, bool timed) {
   return {};
 }
 
+double work_of(const Plan& plan) {
+  return plan.work.bytes + plan.work.flops;
+}
+
 // Returns false if nothing more can run in this process.
 bool prove(Engine& engine, const Environment& found, Feature& feature, bool timed) {
   const Outcome<void> ran = run(engine, feature, timed);
@@ -158,8 +170,9 @@ std::vector<Feature> features_of(Engine& engine) {
     if (info->presets.empty()) features.push_back(feature_of(*info, nullptr));
   }
   std::set<std::string> had;
+  PresetRequests known;
   for (Feature& feature : features) {
-    find_request(engine, feature);
+    find_request(requests_of(engine, known, feature.kernel), feature);
     if (feature.request) had.insert(feature.name);
   }
   // If another file shows the same feature on this device, the file that does not serve the device is not reported.
@@ -167,12 +180,25 @@ std::vector<Feature> features_of(Engine& engine) {
   return features;
 }
 
+void leave_one_of_each_file(Engine& engine, std::vector<Feature>& features) {
+  std::map<std::string, std::pair<double, Feature*>> least;
+  for (Feature& feature : features) {
+    if (feature.status != Feature::Status::not_run) continue;
+    const auto plan = engine.plan(*feature.request);
+    if (!plan) continue;
+    feature.status = Feature::Status::left;
+    const auto [found, is_new] = least.try_emplace(feature.file, work_of(*plan), &feature);
+    if (!is_new && work_of(*plan) < found->second.first) found->second = {work_of(*plan), &feature};
+  }
+  for (const auto& [file, one] : least) one.second->status = Feature::Status::not_run;
+}
+
 void prove(Engine& engine, const Environment& found, std::vector<Feature>& features, bool timed) {
   build_all(engine, features);
   bool alive = true;
   for (Feature& feature : features) {
     if (feature.status == Feature::Status::failed) feature.advice = advice_for_kernel(*feature.error, found);
-    if (feature.request && alive) alive = prove(engine, found, feature, timed);
+    if (feature.status == Feature::Status::not_run && alive) alive = prove(engine, found, feature, timed);
   }
 }
 

@@ -16,6 +16,7 @@ struct Feature {
     failed,   // it did not build or run, or its result differs from the reference
     absent,   // the device does not have it
     not_run,  // there is no device, or an earlier failure made it unusable
+    left,     // another feature of its probe was to stand for it
   };
   std::string name;  // the preset's text; without one, the probe's
   std::string kernel, file;
@@ -34,6 +35,9 @@ struct Feature {
 
 // Returns every feature that a probe shows; those that the engine's device has include a request.
 std::vector<Feature> features_of(Engine& engine);
+
+// Marks as left all that could run but the one of each file with the least work.
+void leave_one_of_each_file(Engine& engine, std::vector<Feature>& features);
 
 // Builds the kernels in several threads, then runs them one by one. After an error that makes the device unusable for
 // this process, the others are not run.

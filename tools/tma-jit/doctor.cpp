@@ -110,7 +110,7 @@ Json examine_kernels(const Console& console, Engine& engine) {
 Outcome<Request> proof_request(Engine& engine, const std::string& name, bool emulated) {
   Request request;
   request.kernel = name;
-  CLI_ASSIGN(request, engine.example(request, {.extents = Extents::ragged, .least = emulated ? 64 : 512}));
+  CLI_ASSIGN(request, engine.example(request, {.extents = Extents::ragged, .least = emulated ? 1 : 512}));
   return request;
 }
 
@@ -141,6 +141,7 @@ struct Examination {
   const Environment& found;
   Engine& engine;
   bool launch;
+  bool every_feature;
   Json object;
 };
 
@@ -164,13 +165,17 @@ bool prove_kernel(Examination& exam, const std::string& name) {
 bool prove_features(Examination& exam) {
   const Console& console = exam.settings.console;
   std::vector<Feature> features = features_of(exam.engine);
+  if (exam.launch && !exam.every_feature) leave_one_of_each_file(exam.engine, features);
   if (exam.launch) prove(exam.engine, exam.found, features, !is_emulated(exam.settings));
   const auto count = [&](Feature::Status status) {
     return std::count_if(features.begin(), features.end(), [&](const Feature& f) { return f.status == status; });
   };
-  console.report("features    {} passed, {} failed, {} absent, {} not run\n{}", count(Feature::Status::passed),
-                 count(Feature::Status::failed), count(Feature::Status::absent), count(Feature::Status::not_run),
-                 exam.launch ? describe(features) : "");
+  const auto left = count(Feature::Status::left);
+  console.report(
+      "features    {} passed, {} failed, {} absent, {} not run{}\n{}", count(Feature::Status::passed),
+      count(Feature::Status::failed), count(Feature::Status::absent), count(Feature::Status::not_run),
+      left > 0 ? fmt::format("; of each probe one runs on the emulator: --every-feature runs the {} left", left) : "",
+      exam.launch ? describe(features) : "");
   exam.object["features"] = to_json(features);
   return !exam.launch || (count(Feature::Status::failed) == 0 && count(Feature::Status::not_run) == 0);
 }
@@ -199,7 +204,12 @@ bool is_missed(const Environment& found, bool named, bool required) {
   return required || found.driver_version.error().reason != ErrorReason::library_missing;
 }
 
-Outcome<int> doctor(Settings settings, bool need_device) {
+struct DoctorWords {
+  bool need_device = false;
+  bool every_feature = false;
+};
+
+Outcome<int> doctor(Settings settings, const DoctorWords& words) {
   const Console& console = settings.console;
   settings.disable_tma = false;  // doctor tests both ways
   CLI_ASSIGN(Engine engine, make_engine(settings));
@@ -209,14 +219,15 @@ Outcome<int> doctor(Settings settings, bool need_device) {
   const bool named = !settings.device.empty() && !integer_in(settings.device) && !is_emulated(settings);
   const bool launch = found.driver_version.has_value() && found.device.has_value() && !named;
   CLI_ASSIGN(Engine prover, proving_engine(settings, launch));
-  Examination exam{settings, found, prover, launch, parse_json(json_of(found))};
+  const bool every_feature = words.every_feature || !is_emulated(settings);
+  Examination exam{settings, found, prover, launch, every_feature, parse_json(json_of(found))};
   examine_driver(console, found, exam.object["driver"]);
   examine_device(console, found, exam.object["device"]);
   examine_compiler(console, found, exam.object["nvrtc"]);
   examine_cache(console, found, exam.object["cache"]);
   const bool remote = examine_remote(console, settings, found, exam.object["cache"]);
   exam.object["kernels"] = examine_kernels(console, prover);
-  bool passed = !is_missed(found, named, need_device) && remote;
+  bool passed = !is_missed(found, named, words.need_device) && remote;
   exam.object["proofs"] = Json::array();
   for (const char* name : kProved) passed = prove_kernel(exam, name) && passed;
   passed = prove_features(exam) && passed;
@@ -236,9 +247,10 @@ Outcome<int> doctor(Settings settings, bool need_device) {
 void add_doctor(Verb command, Settings& settings) {
   Verb verb = command.add_verb("doctor", "what this machine offers, and every feature of its device proved");
   add_settings(verb, settings);
-  auto need_device = std::make_shared<bool>(false);
-  verb.flag("--need-device", *need_device, "no device is a failure, even where there is no driver");
-  verb.runs([&settings, need_device] { return doctor(settings, *need_device); });
+  auto words = std::make_shared<DoctorWords>();
+  verb.flag("--need-device", words->need_device, "no device is a failure, even where there is no driver");
+  verb.flag("--every-feature", words->every_feature, "run every feature on the emulator too, not one of each probe");
+  verb.runs([&settings, words] { return doctor(settings, *words); });
 }
 
 }  // namespace tma_jit::cli
