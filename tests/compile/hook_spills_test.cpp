@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "support/shared_cache.h"
+
 namespace tma_jit {
 
 namespace {
@@ -14,7 +16,7 @@ namespace {
 void check_gate(const char* file, const std::map<std::string, std::int64_t>& params) {
   Options options;
   options.device = Device::known("h200");
-  options.use_cache = false;
+  options.use_cache = testing::has_shared_cache();
   Engine engine(options);
   Request request;
   request.kernel = "gemm";

@@ -6,7 +6,6 @@
 // kernel, from the I-th on.
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -22,6 +21,7 @@
 #include "compile/cover.h"
 #include "support/combinations.h"
 #include "support/shard.h"
+#include "support/shared_cache.h"
 
 namespace tma_jit {
 namespace {
@@ -53,7 +53,7 @@ Engine engine_for(const std::string& arch) {
     if (device_named(device)->arch == arch) options.device = Device::known(device);
   }
   options.arch = arch;
-  options.use_cache = std::getenv("TMA_JIT_CACHE_DIR") != nullptr;  // CTest names a folder of the build, nobody else's
+  options.use_cache = testing::has_shared_cache();
   return Engine(options);
 }
 

@@ -9,6 +9,7 @@
 
 #include <tma_jit/engine.h>
 
+#include "support/shared_cache.h"
 #include "support/temporary_folder.h"
 
 namespace tma_jit {
@@ -35,7 +36,7 @@ std::string disassembler() {
 std::string machine_code(const std::string& tool, const std::string& arch, Request request) {
   Options options;
   options.device = Device::known(arch == "sm_103a" ? "b300" : "b200");
-  options.use_cache = false;
+  options.use_cache = testing::has_shared_cache();
   Engine engine(options);
   request.kernel = "gemm";
   request.dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}};

@@ -6,6 +6,7 @@
 #include "driver/emulator.h"
 #include "emulator/driver/table.h"
 #include "support/engines.h"
+#include "support/shared_cache.h"
 #include "support/temporary_folder.h"
 
 namespace tma_jit::testing {
@@ -32,11 +33,16 @@ driver::Provider driver_of(std::string_view arch) {
   return [table]() -> Result<driver::SharedApi> { return table; };
 }
 
-Engine emulated_engine(std::string_view arch) {
-  static const TemporaryFolder folder;
+Options sharing_options() {
   Options options;
+  if (has_shared_cache()) return options;
+  static const TemporaryFolder folder;
   options.cache_dir = folder.path();
-  return engine_with(options, driver_of(arch));
+  return options;
+}
+
+Engine emulated_engine(std::string_view arch) {
+  return engine_with(sharing_options(), driver_of(arch));
 }
 
 }  // namespace tma_jit::testing

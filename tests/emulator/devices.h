@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include <tma_jit/options.h>
+
 #include "driver/api.h"
 #include "emulator/driver/device.h"
 
@@ -19,7 +21,10 @@ emulator::driver::Device& device_of(std::string_view arch);
 driver::Api table_of(std::string_view arch);
 driver::Provider driver_of(std::string_view arch);
 
-// Returns an engine on the device for a target. All these engines share a cache folder.
+// Returns options with a cache folder that all tests share: CTest's, or one of this process.
+Options sharing_options();
+
+// Returns an engine on the device for a target, with these options.
 Engine emulated_engine(std::string_view arch);
 
 }  // namespace tma_jit::testing

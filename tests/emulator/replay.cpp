@@ -1,6 +1,5 @@
 #include "emulator/replay.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "emulator/devices.h"
@@ -160,11 +159,7 @@ ReplayResult Replay::run(const emulator::Settings& settings, const emulator::Pro
 }
 
 Engine recording_engine(const std::string& arch, int processors) {
-  Options options;
-  if (std::getenv("TMA_JIT_CACHE_DIR") == nullptr) {  // CTest sets a folder that its tests share
-    static const TemporaryFolder folder;
-    options.cache_dir = folder.path();
-  }
+  Options options = sharing_options();
   if (processors > 0) {
     options.limits.emplace();
     options.limits->sm_count = processors;

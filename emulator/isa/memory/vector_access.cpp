@@ -1,22 +1,60 @@
 #include "emulator/isa/memory/vector_access.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "emulator/isa/memory/handlers_memory.h"
 #include "emulator/machine/accesses.h"
+#include "emulator/machine/address.h"
 #include "emulator/machine/machine.h"
 
 namespace tma_jit::emulator::isa {
 namespace {
 
-bool locate(Warp& warp, const Op& op, Mask active, bool write, LaneAddresses& lanes) {
-  if (op.space != ptx::Space::generic && op.space != ptx::Space::global) return false;
-  if (op.a.width != sizeof(u64) || static_cast<Ordering>(op.kind) != Ordering::weak) return false;
+u64 bytes_of(const Op& op) {
+  return static_cast<u64>(ptx::size_of(op.type)) * op.vector;
+}
+
+// Finds the addresses of the active lanes. Returns false if they are not all aligned.
+bool locate(Warp& warp, const Op& op, Mask active, LaneAddresses& lanes) {
+  if (static_cast<Ordering>(op.kind) != Ordering::weak) return false;
   static const LaneFunction addresses = find_lanes("addresses");
-  addresses(&lanes, warp.values<u64>(op.a), &op.offset, &active);
-  const u64 bytes = static_cast<u64>(ptx::size_of(op.type)) * op.vector;
-  return (lanes.any & (bytes - 1)) == 0 &&
-         warp.machine().holds_global(lanes.low, lanes.high - lanes.low + bytes, write);
+  if (op.a.width == sizeof(u64)) {
+    addresses(&lanes, warp.values<u64>(op.a), &op.offset, &active);
+  } else if (op.a.width == sizeof(u32)) {
+    u64 wide[kLanes];
+    std::copy_n(warp.values<u32>(op.a), kLanes, wide);
+    addresses(&lanes, wide, &op.offset, &active);
+  } else {
+    return false;
+  }
+  return (lanes.any & (bytes_of(op) - 1)) == 0;
+}
+
+bool in_global(Warp& warp, const Op& op, bool write, const LaneAddresses& lanes) {
+  if (op.space != ptx::Space::generic && op.space != ptx::Space::global) return false;
+  return op.a.width == sizeof(u64) &&
+         warp.machine().holds_global(lanes.low, lanes.high - lanes.low + bytes_of(op), write);
+}
+
+// Whether the lanes access the shared memory of their own block, where no access of theirs is recorded; if so, replaces
+// their addresses by those of the host.
+bool in_shared(Warp& warp, const Op& op, bool write, LaneAddresses& lanes) {
+  Machine& machine = warp.machine();
+  if (machine.settings().races || machine.observer() != nullptr) return false;
+  if (op.space == ptx::Space::generic ? !is_shared(lanes.low) || !is_shared(lanes.high)
+                                      : op.space != ptx::Space::shared)
+    return false;
+  Block& block = warp.block();
+  if (lanes.high - lanes.low > block.shared.size()) return false;
+  const u64 size = lanes.high - lanes.low + bytes_of(op);
+  const u32 low = static_cast<u32>(lanes.low), offset = low & kOffsetMask;
+  if (low >> kRankShift != block.rank() || offset < kReservedShared || offset + size > block.shared.size())
+    return false;
+  if (write && offset < block.end_of_mbarriers && offset + size > block.first_mbarrier) return false;
+  const u64 shift = reinterpret_cast<u64>(block.shared.data()) + offset - lanes.low;
+  for (u64& at : lanes.at) at += shift;
+  return true;
 }
 
 void record(Warp& warp, const Op& op, Mask active, const LaneAddresses& lanes, bool write) {
@@ -122,8 +160,11 @@ check::Access generic_access(const Warp& warp, const Op& op, bool write, std::st
 
 bool load_together(Warp& warp, const Op& op, Mask active) {
   LaneAddresses lanes;
-  if (!all_plain(op) || !locate(warp, op, active, false, lanes)) return false;
-  record(warp, op, active, lanes, false);
+  if (!all_plain(op) || !locate(warp, op, active, lanes)) return false;
+  if (in_global(warp, op, false, lanes))
+    record(warp, op, active, lanes, false);
+  else if (!in_shared(warp, op, false, lanes))
+    return false;
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) continue;
     with_type(op.type, [&]<class T>(T) { gather_to<T>(warp, op.list[k], {lanes, k, active}); });
@@ -135,11 +176,14 @@ bool load_together(Warp& warp, const Op& op, Mask active) {
 // Vectors are aligned to their size, so that lanes overlap fully or not at all.
 bool store_together(Warp& warp, const Op& op, Mask active) {
   LaneAddresses lanes;
-  if (!all_plain(op) || !locate(warp, op, active, true, lanes)) return false;
+  if (!all_plain(op) || !locate(warp, op, active, lanes)) return false;
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) return false;
   }
-  record(warp, op, active, lanes, true);
+  if (in_global(warp, op, true, lanes))
+    record(warp, op, active, lanes, true);
+  else if (!in_shared(warp, op, true, lanes))
+    return false;
   for (u32 k = 0; k < op.vector; ++k) {
     with_type(op.type, [&]<class T>(T) { scatter_from<T>(warp, op.list[k], {lanes, k, active}); });
   }

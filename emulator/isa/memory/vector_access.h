@@ -1,5 +1,6 @@
-// Loads and stores of a warp whose lanes all access one allocation of global memory, the most frequent case. They are
-// checked once for the warp and moved without checks of each lane.
+// Loads and stores of a warp whose lanes all access one allocation of global memory, the most frequent case, or the
+// shared memory of their block in a launch whose races are not looked for. They are checked once for the warp and moved
+// without checks of each lane.
 #pragma once
 
 #include <string_view>
