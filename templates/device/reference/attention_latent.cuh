@@ -57,6 +57,7 @@ extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q,
                                                              View<const f32, 1> SC, View<f64, 4> O, View<f64, 3> L,
                                                              f32 scale, const Dims dims) {
   __shared__ f64 weight[HD], query[KD];
+  __shared__ s64 rows[HD];  // where the keys of the weights are; -1: nowhere
   const f64 unit = SCALED == 1 ? SC.data[0] : 1;
   const auto offset = [&](s64 sequence, s64 key) {
     const s64 page = PAGES.data[sequence * PAGES.stride[0] + key / dims.SIZE * PAGES.stride[1]];
@@ -72,14 +73,14 @@ extern "C" __global__ void attention_decode_latent_reference(View<const T, 4> Q,
     f64 sum = 0, made = 0;
     for (s64 first = 0; first < keys; first += HD) {
       f64 score = 0;
-      const s64 at = first + d < keys ? offset(sequence, first + d) : -1;
+      const s64 at = rows[d] = first + d < keys ? offset(sequence, first + d) : -1;
       for (int e = 0; at >= 0 && e < KD; ++e) score += query[e] * to_f64(C.data[at + e * C.stride[2]]);
       weight[d] = first + d < keys ? exp(score * scale * unit) : 0;
       __syncthreads();
-      for (s64 key = first; key < min(keys, first + HD); ++key) {
-        sum += weight[key - first];
-        const s64 row = offset(sequence, key);
-        if (row >= 0) made += weight[key - first] * to_f64(C.data[row + d * C.stride[2]]);
+      const int count = min(keys - first, s64{HD});
+      for (int key = 0; key < count; ++key) {
+        sum += weight[key];
+        if (rows[key] >= 0) made += weight[key] * to_f64(C.data[rows[key] + d * C.stride[2]]);
       }
       __syncthreads();
     }
