@@ -13,6 +13,7 @@
 #include <tma_jit/device.h>
 
 #include "cache/store.h"
+#include "compile/engine_bench.h"
 #include "support/engines.h"
 #include "support/fake_driver.h"
 #include "support/templates.h"
@@ -21,47 +22,11 @@ namespace tma_jit {
 
 using namespace testing;
 
-namespace {
-
-// A fake H100 and an engine on it, with a cache folder that lasts as long as `folder`.
-struct Bench {
-  FakeDriver fake;
-  TestLog log;
-  TemporaryFolder folder;
-
-  Bench() { fake.api().kernel_get_param_info = nullptr; }
-
-  Options options() {
-    Options options;
-    options.cache_dir = folder.path() / "cache";
-    options.log = log.callback();
-    return options;
-  }
-  Engine engine(Options given) {
-    Engine made = engine_with(std::move(given), fake.provider());
-    REQUIRE(made.add_template("scale.cu", kScale));
-    REQUIRE(made.add_template("tile.cu", kTile));
-    return made;
-  }
-  Engine engine() { return engine(options()); }
-};
-
-Request scale_request(std::int64_t n = 1000, std::string hook = {}) {
-  Request request{.kernel = "scale",
-                  .tensors = {{"X", Tensor::row_major(std::uint64_t{0x10000}, DType::f32, {n})},
-                              {"Y", Tensor::row_major(std::uint64_t{0x20000}, DType::f32, {n})}},
-                  .scalars = {{"alpha", 2.0}}};
-  if (!hook.empty()) request.hooks["apply"] = std::move(hook);
-  return request;
-}
-
-}  // namespace
-
 TEST_CASE("the whole way from a request to the bytes of a launch") {
-  Bench bench;
+  FakeBench bench;
   bench.fake.argument_sizes = {16, 16, 8, 4, 4};
   Engine engine = bench.engine();
-  auto launch = engine.prepare(scale_request());
+  auto launch = engine.prepare(engine_bench_request());
   REQUIRE_MESSAGE(launch, launch.error().text());
   CHECK(launch->artifact().compiled);
   CHECK(launch->artifact().resources.registers > 0);
@@ -89,10 +54,10 @@ TEST_CASE("the whole way from a request to the bytes of a launch") {
 }
 
 TEST_CASE("the second time it is in memory; in another engine on disk; a dim is no constant") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
-  REQUIRE(engine.prepare(scale_request(1000)));
-  const auto again = engine.prepare(scale_request(2000));
+  REQUIRE(engine.prepare(engine_bench_request(1000)));
+  const auto again = engine.prepare(engine_bench_request(2000));
   REQUIRE(again);
   CHECK(!again->artifact().compiled);
   CHECK(engine.stats().compiles == 1);
@@ -100,7 +65,7 @@ TEST_CASE("the second time it is in memory; in another engine on disk; a dim is 
   CHECK(engine.stats().loads == 1);
 
   Engine other = bench.engine();
-  const auto warm = other.prepare(scale_request());
+  const auto warm = other.prepare(engine_bench_request());
   REQUIRE(warm);
   CHECK(!warm->artifact().compiled);
   CHECK(other.stats().compiles == 0);
@@ -112,13 +77,13 @@ TEST_CASE("the second time it is in memory; in another engine on disk; a dim is 
 }
 
 TEST_CASE("sixteen threads that ask for one kernel compile and load it once") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
   std::atomic<int> prepared = 0, compiled = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&] {
-      const auto launch = engine.prepare(scale_request());
+      const auto launch = engine.prepare(engine_bench_request());
       if (launch) ++prepared;
       if (launch && launch->artifact().compiled) ++compiled;
     });
@@ -133,13 +98,13 @@ TEST_CASE("sixteen threads that ask for one kernel compile and load it once") {
 }
 
 TEST_CASE("different kernels compile beside each other") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
   std::atomic<int> prepared = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
-      if (engine.prepare(scale_request(1000, "a + " + std::to_string(i) + ".0f"))) ++prepared;
+      if (engine.prepare(engine_bench_request(1000, "a + " + std::to_string(i) + ".0f"))) ++prepared;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -148,10 +113,10 @@ TEST_CASE("different kernels compile beside each other") {
 }
 
 TEST_CASE("a failed compile is never published and is tried again") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
   for (int i = 1; i <= 2; ++i) {
-    const auto launch = engine.prepare(scale_request(1000, "a +* 1"));
+    const auto launch = engine.prepare(engine_bench_request(1000, "a +* 1"));
     REQUIRE(!launch);
     CHECK(launch.error().code == ErrorCode::compile);
     CHECK(engine.stats().compile_failures == static_cast<std::uint64_t>(i));
@@ -162,13 +127,13 @@ TEST_CASE("a failed compile is never published and is tried again") {
 }
 
 TEST_CASE("a cache folder that cannot be made is one warning, and everything works") {
-  Bench bench;
+  FakeBench bench;
   std::ofstream(bench.folder.path() / "file") << "in the way";
   Options options = bench.options();
   options.cache_dir = bench.folder.path() / "file" / "cache";
   Engine engine = bench.engine(options);
-  CHECK(engine.prepare(scale_request()));
-  CHECK(engine.prepare(scale_request(1000, "a + 1.0f")));
+  CHECK(engine.prepare(engine_bench_request()));
+  CHECK(engine.prepare(engine_bench_request(1000, "a + 1.0f")));
   CHECK(engine.stats().compiles == 2);
   CHECK(engine.stats().disk_writes == 0);
   REQUIRE(bench.log.warnings().size() == 1);
@@ -184,7 +149,8 @@ TEST_CASE(
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&, i] {
         const std::string hook = "a + " + std::to_string(i % 4) + constant;
-        if (engine.prepare(scale_request(1000, hook)) && engine.prepare(scale_request(2000, hook))) ++right;
+        if (engine.prepare(engine_bench_request(1000, hook)) && engine.prepare(engine_bench_request(2000, hook)))
+          ++right;
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -197,7 +163,7 @@ TEST_CASE(
       [](const auto& root) { std::filesystem::create_symlink("/proc/1/no", root); },
   };
   for (const auto& spoil : ailments) {
-    Bench bench;
+    FakeBench bench;
     const Options options = bench.options();
     spoil(options.cache_dir);
     Engine engine = bench.engine(options);
@@ -207,7 +173,7 @@ TEST_CASE(
     CHECK(engine.stats().disk_writes == 0);
     CHECK(bench.log.warnings().size() == 1);
   }
-  Bench bench;
+  FakeBench bench;
   const Options options = bench.options();
   Engine engine = bench.engine(options);
   in_threads(engine, ".5f");
@@ -222,151 +188,37 @@ TEST_CASE(
   CHECK(bench.log.warnings().size() == 1);
 }
 
-TEST_CASE("a spoiled entry is counted, warned of once and replaced") {
-  Bench bench;
-  {
-    Engine engine = bench.engine();
-    REQUIRE(engine.prepare(scale_request()));
-  }
-  for (const auto& file : std::filesystem::recursive_directory_iterator(bench.folder.path())) {
-    if (file.is_regular_file() && file.file_size() > 1000) std::filesystem::resize_file(file.path(), 500);
-  }
-  Engine engine = bench.engine();
-  const auto launch = engine.prepare(scale_request());
-  REQUIRE(launch);
-  CHECK(launch->artifact().compiled);
-  CHECK(engine.stats().disk_faults == 1);
-  CHECK(engine.stats().disk_hits == 0);
-  CHECK(engine.stats().disk_misses == 0);
-  CHECK(bench.log.warnings().size() == 1);
-  Engine healed = bench.engine();
-  REQUIRE(healed.prepare(scale_request()));
-  CHECK(healed.stats().disk_hits == 1);
-}
-
-namespace {
-
-// A driver that refuses cubins which begin so.
-constexpr std::string_view kSpoiled = "SPOILED!";
-decltype(driver::Api::library_load_data) load_anything = nullptr;
-
-CUresult load_what_is_sound(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count,
-                            CUlibraryOption* library_options, void** library_values, unsigned library_count) {
-  if (std::memcmp(code, kSpoiled.data(), kSpoiled.size()) == 0) return CUDA_ERROR_INVALID_IMAGE;
-  return load_anything(library, code, options, values, count, library_options, library_values, library_count);
-}
-
-struct SpoiledBench : Bench {
-  Key key;
-
-  // An entry that is sound in every way but that no driver loads it.
-  SpoiledBench() {
-    load_anything = fake.api().library_load_data;
-    fake.api().library_load_data = load_what_is_sound;
-    key = engine().prepare(scale_request())->artifact().key;
-    const cache::Store store = this->store();
-    cache::Entry entry = store.get(key).entry.value();
-    std::memcpy(entry.cubin.data(), kSpoiled.data(), kSpoiled.size());
-    REQUIRE(store.put(key, entry));
-  }
-  cache::Store store() { return cache::Store::open(options().cache_dir).value(); }
-  bool is_spoiled() { return std::memcmp(store().get(key).entry->cubin.data(), kSpoiled.data(), kSpoiled.size()) == 0; }
-};
-
-}  // namespace
-
-TEST_CASE("an entry that the driver refuses to load is compiled again once and replaced, with one warning") {
-  SpoiledBench bench;
-  Engine engine = bench.engine();
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      const auto launch = engine.prepare(scale_request());
-      CHECK(launch);
-      if (!launch) return;
-      CHECK(std::memcmp(launch->artifact().bytes.data(), kSpoiled.data(), kSpoiled.size()) != 0);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const Stats stats = engine.stats();
-  CHECK(stats.compiles == 1);
-  CHECK(stats.loads == 1);
-  CHECK(stats.disk_hits == 1);
-  CHECK(stats.disk_faults == 1);
-  CHECK(stats.cache.healed == 1);
-  const auto warnings = bench.log.warnings();
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find("the driver refuses the entry " + bench.key.hex() + " of scale for sm_90a") !=
-        std::string::npos);
-  CHECK(!bench.is_spoiled());
-  Engine next = bench.engine();
-  REQUIRE(next.prepare(scale_request()));
-  CHECK(next.stats().compiles == 0);
-}
-
-TEST_CASE("a driver that refuses what its compiler makes is the error, and the entry stays") {
-  SpoiledBench bench;
-  REQUIRE(bench.engine().prepare(scale_request()));  // heals it
-  bench.fake.fail("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU);
-  Engine engine = bench.engine();
-  const auto launch = engine.prepare(scale_request());
-  REQUIRE(!launch);
-  CHECK(launch.error().code == ErrorCode::driver);
-  CHECK(engine.stats().compiles == 1);
-  CHECK(engine.stats().disk_faults == 0);
-  CHECK(engine.stats().disk_writes == 0);
-  CHECK(bench.log.warnings().size() == 1);  // of the first
-}
-
-TEST_CASE("an entry that the driver refuses stays where it cannot be compiled again, and the error says why") {
-  SpoiledBench bench;
-  Options options = bench.options();
-  options.seal = Seal::refuse;
-  const auto sealed = bench.engine(options).prepare(scale_request());
-  REQUIRE(!sealed);
-  CHECK(sealed.error().code == ErrorCode::driver);
-  CHECK(sealed.error().detail.find("it was not compiled again: scale for sm_90a is not in the cache") !=
-        std::string::npos);
-  options = bench.options();
-  options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
-  const auto without = bench.engine(options).prepare(scale_request());
-  REQUIRE(!without);
-  CHECK(without.error().code == ErrorCode::driver);
-  CHECK(without.error().detail.find("libnvrtc.so.99") != std::string::npos);
-  CHECK(bench.is_spoiled());
-}
-
 TEST_CASE("a cache that is off is neither read nor written") {
-  Bench bench;
+  FakeBench bench;
   Options options = bench.options();
   options.use_cache = false;
   Engine engine = bench.engine(options);
-  REQUIRE(engine.prepare(scale_request()));
+  REQUIRE(engine.prepare(engine_bench_request()));
   CHECK(engine.stats().disk_misses == 0);
   CHECK(!std::filesystem::exists(options.cache_dir));
 }
 
 TEST_CASE("a process without NVRTC finds what another one compiled, and says what it lacks otherwise") {
-  Bench bench;
+  FakeBench bench;
   Key key;
   {
     Engine engine = bench.engine();
-    const auto launch = engine.prepare(scale_request());
+    const auto launch = engine.prepare(engine_bench_request());
     REQUIRE(launch);
     key = launch->artifact().key;
   }
   Options options = bench.options();
   options.nvrtc = bench.folder.path() / "libnvrtc.so.99";
   Engine engine = bench.engine(options);
-  const auto warm = engine.prepare(scale_request());
+  const auto warm = engine.prepare(engine_bench_request());
   REQUIRE_MESSAGE(warm, warm.error().text());
   CHECK(warm->artifact().key == key);
   CHECK(engine.stats().disk_hits == 1);
-  REQUIRE(engine.prepare(scale_request(5)));
+  REQUIRE(engine.prepare(engine_bench_request(5)));
   CHECK(engine.stats().memory_hits == 1);
   CHECK(engine.key(warm->plan()).value() == key);
 
-  const auto cold = engine.prepare(scale_request(1000, "a + 1.0f"));
+  const auto cold = engine.prepare(engine_bench_request(1000, "a + 1.0f"));
   REQUIRE(!cold);
   CHECK(cold.error().code == ErrorCode::nvrtc);
   CHECK(cold.error().text().find("libnvrtc.so.99") != std::string::npos);
@@ -375,7 +227,7 @@ TEST_CASE("a process without NVRTC finds what another one compiled, and says wha
 }
 
 TEST_CASE("an engine for a device by name plans and builds without a driver, and prepare says why it cannot") {
-  Bench bench;
+  FakeBench bench;
   Options options = bench.options();
   options.device = Device::known("h100");
   Engine engine = engine_with(options, no_driver());
@@ -397,7 +249,7 @@ TEST_CASE("an engine for a device by name plans and builds without a driver, and
 }
 
 TEST_CASE("a target stands in for a device that is not there; without one the error says what would do") {
-  Bench bench;
+  FakeBench bench;
   Options options = bench.options();
   options.arch = "sm_121";
   Engine engine = engine_with(options, no_driver());
@@ -415,7 +267,7 @@ TEST_CASE("a target stands in for a device that is not there; without one the er
 }
 
 TEST_CASE("a target of the device's own generation keeps the device's facts; another brings its own") {
-  Bench bench;
+  FakeBench bench;
   bench.fake.device_attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = 12;
   bench.fake.device_attributes[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = 84;
   Options options = bench.options();
@@ -430,7 +282,7 @@ TEST_CASE("a target of the device's own generation keeps the device's facts; ano
 }
 
 TEST_CASE("limits tighten what is planned with") {
-  Bench bench;
+  FakeBench bench;
   Options options = bench.options();
   options.limits = DeviceInfo{};
   options.limits->sm_count = 48;
@@ -446,12 +298,12 @@ TEST_CASE("limits tighten what is planned with") {
 }
 
 TEST_CASE("preparing while a stream captures breaks nothing") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
   REQUIRE(engine.device());
   bench.fake.capturing = true;
   {
-    auto launch = engine.prepare(scale_request());
+    auto launch = engine.prepare(engine_bench_request());
     REQUIRE_MESSAGE(launch, launch.error().text());
     CHECK(launch->launch());
   }
@@ -459,10 +311,10 @@ TEST_CASE("preparing while a stream captures breaks nothing") {
 }
 
 TEST_CASE("launches and functions outlive their engine, and everything is given back at last") {
-  Bench bench;
+  FakeBench bench;
   {
     std::optional<Engine> engine(bench.engine());
-    auto launch = engine->prepare(scale_request());
+    auto launch = engine->prepare(engine_bench_request());
     REQUIRE(launch);
     auto function = engine->function({.kernel = "scale"});
     REQUIRE_MESSAGE(function, function.error().text());
@@ -477,7 +329,7 @@ TEST_CASE("launches and functions outlive their engine, and everything is given 
 }
 
 TEST_CASE("what the environment found is told") {
-  Bench bench;
+  FakeBench bench;
   Engine engine = bench.engine();
   const Environment environment = engine.environment();
   CHECK(environment.driver_version.value() == 13000);
@@ -492,15 +344,15 @@ TEST_CASE("every failing driver call of prepare comes back as its error, and the
   for (const char* call : {"cuDevicePrimaryCtxRetain", "cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction",
                            "cuFuncGetAttribute", "cuMemAlloc", "cuStreamCreate", "cuMemsetD8Async",
                            "cuStreamSynchronize", "cuCtxGetCurrent", "cuCtxPushCurrent"}) {
-    Bench bench;
+    FakeBench bench;
     Engine engine = bench.engine();
     bench.fake.fail(call, CUDA_ERROR_OUT_OF_MEMORY);
-    const auto launch = engine.prepare(scale_request());
+    const auto launch = engine.prepare(engine_bench_request());
     REQUIRE(!launch);
     CHECK(launch.error().code == ErrorCode::driver);
     CHECK(launch.error().message.starts_with(call));
     bench.fake.succeed(call);
-    CHECK(engine.prepare(scale_request()));
+    CHECK(engine.prepare(engine_bench_request()));
     CHECK(bench.fake.contexts().empty());
     CHECK(engine.stats().compiles == 1);
   }
