@@ -251,7 +251,7 @@ Result<void> Contest::admit_one(std::size_t trial, Result<Launch> launch, const 
     keep(trial, settings);
     return {};
   }
-  auto runner = std::make_unique<Runner>(Runner{trial, std::make_unique<Launch>(std::move(*launch)), {}});
+  auto runner = std::make_unique<Runner>(trial, std::move(*launch));
   Result<void> done = bind(*runner);
   if (done) done = compare_and_time(*runner, settings);
   if (!done) {
@@ -286,7 +286,7 @@ Result<void> Contest::admit(const ContestSettings& settings) {
   CompileAhead::Done preset = ahead_->of(0);
   come(preset, settings);
   TMA_JIT_ASSIGN(Launch launch, std::move(preset.launch));
-  runners_.push_back(std::make_unique<Runner>(Runner{0, std::make_unique<Launch>(std::move(launch)), {}}));
+  runners_.push_back(std::make_unique<Runner>(0, std::move(launch)));
   TMA_JIT_CHECK(check(*runners_.front()));
   TMA_JIT_CHECK(race_first(*runners_.front()));
   judged(0, settings);

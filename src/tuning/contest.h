@@ -68,7 +68,10 @@ class Contest {
 
  private:
   struct Runner {
-    std::size_t trial = 0;
+    Runner(std::size_t number, Launch prepared)
+        : trial(number), launch(std::make_unique<Launch>(std::move(prepared))) {}
+
+    std::size_t trial;
     std::unique_ptr<Launch> launch;
     std::vector<double> ratios;  // its time over the preset's, the median of the rounds of each race
   };
