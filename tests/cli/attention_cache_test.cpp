@@ -1,5 +1,5 @@
-// Attention over cached keys and values on the emulator: decoding, keys in pages and of 8 bits, latent caches, and the same
-// bits whatever else is in a batch.
+// Attention over cached keys and values on the emulator: decoding, keys in pages and of 8 bits, latent caches, and the
+// same bits whatever else is in a batch.
 #include <algorithm>
 #include <array>
 

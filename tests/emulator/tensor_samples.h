@@ -41,7 +41,7 @@ struct Type {
 };
 
 inline StridedTensor make_tensor(int rank, Type type, u32 swizzle, const std::array<u32, 5>& box,
-                          const std::array<u32, 5>& steps, std::mt19937& random) {
+                                 const std::array<u32, 5>& steps, std::mt19937& random) {
   StridedTensor tensor;
   tensor.element = type.bytes;
   std::array<u64, 5> dims{};
@@ -88,8 +88,8 @@ inline u32 swizzled_byte(u32 swizzle, u32 address) {
 }
 
 // The expected bytes of shared memory, from the tensor or the fill.
-inline std::vector<u8> expected_load(StridedTensor& tensor, const Access& access, u32 swizzle, const std::array<u32, 5>& box,
-                              const std::array<u32, 5>& steps) {
+inline std::vector<u8> expected_load(StridedTensor& tensor, const Access& access, u32 swizzle,
+                                     const std::array<u32, 5>& box, const std::array<u32, 5>& steps) {
   std::vector<u8> shared(kShared, kUntouched);
   std::array<u32, 5> count{1, 1, 1, 1, 1};
   for (int d = 0; d < tensor.map.rank; ++d) count[d] = d == 0 ? box[0] : (box[d] + steps[d] - 1) / steps[d];

@@ -1,5 +1,5 @@
-// gemm against float64 references computed on the host: sizes that are not multiples of anything, empty dims, strided and
-// offset tensors, every type, every file.
+// gemm against float64 references computed on the host: sizes that are not multiples of anything, empty dims, strided
+// and offset tensors, every type, every file.
 #include <cmath>
 #include <string>
 

@@ -3,7 +3,7 @@
 
 command_format() {
   local formatter
-  formatter=$(command -v clang-format-14 || command -v clang-format || true)
+  formatter=$(command -v clang-format-14 || command -v build-venv/bin/clang-format || command -v clang-format || true)
   [[ -n $formatter ]] || fail "clang-format is not installed"
   local mode=(-i)
   [[ ${1:-} != --check ]] || mode=(--dry-run -Werror)

@@ -3,8 +3,8 @@
 
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
   libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev libjs-chart.js)
-readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck clang-format-14 nginx-light
-  redis-server curl skopeo docker-registry)
+readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck nginx-light redis-server curl skopeo
+  docker-registry)
 readonly browser_packages=(chromium)  # 290 MB: only with --full
 
 # Installs those of the given packages that are missing.
@@ -21,7 +21,7 @@ install_packages() {
   fi
   say "installing ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
 find_cuda() {
@@ -81,6 +81,17 @@ install_python_packages() {
   fi
 }
 
+# Installs clang-format 14, by which the sources are formatted: other releases format differently. Debian 13 has only later
+# ones.
+install_formatter() {
+  ! command -v clang-format-14 > /dev/null && [[ ! -x build-venv/bin/clang-format ]] || return 0
+  if apt-cache show clang-format-14 &> /dev/null; then
+    install_packages clang-format-14
+  elif [[ -x build-venv/bin/python ]]; then
+    build-venv/bin/python -m pip install -q clang-format==14.0.6 || say "clang-format 14 could not be installed"
+  fi
+}
+
 # Prints the Python that builds the package, if there is one.
 package_python() {
   local python
@@ -96,6 +107,7 @@ command_setup() {
   [[ ${1:-} != --full ]] || packages+=("${browser_packages[@]}")
   prepare_machine "${packages[@]}"
   install_python_packages
+  install_formatter
   if [[ ${1:-} == --full && -x build-venv/bin/python ]]; then
     build-venv/bin/python -m pip install -q jax || say "jax could not be installed: its arrays are not tested"  # 130 MB
   fi

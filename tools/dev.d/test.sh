@@ -6,6 +6,10 @@
 readonly asan_targets=(test_unit test_compile test_cli) tsan_targets=(test_unit test_compile)
 readonly quick_targets=(tma-jit test_unit test_emulator)
 
+# Kernels that tests have compiled, by the same keys as any cache of kernels: other working trees and later clones find
+# them, as ccache's objects.
+readonly test_cache=${TMA_JIT_TEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/tma-jit-tests}
+
 slow_steps=()  # "SECONDS NAME" of the steps before the tests
 
 timed() {  # NAME COMMAND...
@@ -21,7 +25,7 @@ run_ctest() {  # OPTION...
 }
 
 quick_tests() {
-  configure_all release ""
+  configure_all release "" "-DTMA_JIT_TEST_CACHE=$test_cache"
   timed "the build" build_configured --target "${quick_targets[@]}"
   run_ctest -L quick
 }
@@ -38,7 +42,7 @@ command_test() {
   fi
   local combinations=few
   [[ ${1:-} != --full ]] || combinations=pairs
-  configure_all release "$PWD/build-asan;$PWD/build-tsan" -DTMA_JIT_SANITIZED_COMBINATIONS=$combinations
+  configure_all release "$PWD/build-asan;$PWD/build-tsan" "-DTMA_JIT_TEST_CACHE=$test_cache" -DTMA_JIT_SANITIZED_COMBINATIONS=$combinations
   timed "the build" build_configured
   timed "the build with asan" build_sanitized asan "${asan_targets[@]}"
   timed "the build with tsan" build_sanitized tsan "${tsan_targets[@]}"
