@@ -74,9 +74,10 @@ struct Replay::State {
   Launched launched;
 };
 
-Replay::Replay(Engine& engine, const std::string& arch, const Request& request) : name_(said(request, arch)) {
+Replay::Replay(Engine& engine, const std::string& arch, const Request& request, bool check_reference)
+    : name_(said(request, arch)) {
   device_of(arch).settings = {};
-  device_of(arch).settings.references = arch == "sm_90a";  // references are the same for all targets
+  device_of(arch).settings.references = check_reference;
   cli::DataChoices choices;
   choices.recipe = {cli::DataKind::integers, 1, true};
   auto trial = cli::prepare_trial(engine, request, std::move(choices));

@@ -25,8 +25,9 @@ struct ReplayResult {
 class Replay {
  public:
   // Prepares the launch of `request` on random small integers, runs it, and compares it with the reference if there is
-  // one. An error is returned by `fault()`, and then there is nothing to replay.
-  Replay(Engine& engine, const std::string& arch, const Request& request);
+  // one, whose own races are looked for where it is asked for. An error is returned by `fault()`, and then there is
+  // nothing to replay.
+  Replay(Engine& engine, const std::string& arch, const Request& request, bool check_reference = false);
   ~Replay();
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
