@@ -32,9 +32,12 @@ std::string including(const std::string& header) {
   return text.replace(text.find(types), types.size(), "#include \"" + header + "\"");
 }
 
+// Without NVRTC: asking it for its architectures takes longer than all else here.
 Engine engine_for(const std::string& device, std::optional<bool> disable_tma) {
-  Engine engine =
-      engine_with({.device = Device::known(device), .use_cache = false, .disable_tma = disable_tma}, no_driver());
+  const TemporaryFolder without_nvrtc;
+  Options options{.device = Device::known(device), .use_cache = false, .disable_tma = disable_tma};
+  options.nvrtc = without_nvrtc.path() / "libnvrtc.so";
+  Engine engine = engine_with(std::move(options), no_driver());
   REQUIRE(engine.add_template("device/ptx/bulk.cuh", "#pragma once\n#include \"device/types.cuh\"\n"));
   REQUIRE(engine.add_template("device/own.cuh", "#pragma once\n#include \"device/ptx/tma.cuh\"\n"));
   REQUIRE(engine.add_template("tile.cu", kTile));
