@@ -42,9 +42,8 @@ bool in_global(Warp& warp, const Op& op, bool write, const LaneAddresses& lanes)
 bool in_shared(Warp& warp, const Op& op, bool write, LaneAddresses& lanes) {
   Machine& machine = warp.machine();
   if (machine.settings().races || machine.observer() != nullptr) return false;
-  if (op.space == ptx::Space::generic ? !is_shared(lanes.low) || !is_shared(lanes.high)
-                                      : op.space != ptx::Space::shared)
-    return false;
+  const bool generic = op.space == ptx::Space::generic && is_shared(lanes.low) && is_shared(lanes.high);
+  if (!generic && op.space != ptx::Space::shared) return false;
   Block& block = warp.block();
   if (lanes.high - lanes.low > block.shared.size()) return false;
   const u64 size = lanes.high - lanes.low + bytes_of(op);
@@ -63,10 +62,11 @@ void record(Warp& warp, const Op& op, Mask active, const LaneAddresses& lanes, b
   GlobalAccesses accesses(warp.machine(), warp.block(), access);
   const u64 bytes = access.unit;
   const u64 stride = lanes.at[1] - lanes.at[0];
-  if (active == kAllLanes && lanes.irregular == 0 && (stride == bytes || stride == 0))
+  if (active == kAllLanes && lanes.irregular == 0 && (stride == bytes || stride == 0)) {
     accesses.add(lanes.low, lanes.high - lanes.low + bytes);
-  else
+  } else {
     for_each(active, [&](int i) { accesses.add(lanes.at[i], bytes); });
+  }
   accesses.finish();
 }
 
@@ -161,10 +161,11 @@ check::Access generic_access(const Warp& warp, const Op& op, bool write, std::st
 bool load_together(Warp& warp, const Op& op, Mask active) {
   LaneAddresses lanes;
   if (!all_plain(op) || !locate(warp, op, active, lanes)) return false;
-  if (in_global(warp, op, false, lanes))
+  if (in_global(warp, op, false, lanes)) {
     record(warp, op, active, lanes, false);
-  else if (!in_shared(warp, op, false, lanes))
+  } else if (!in_shared(warp, op, false, lanes)) {
     return false;
+  }
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) continue;
     with_type(op.type, [&]<class T>(T) { gather_to<T>(warp, op.list[k], {lanes, k, active}); });
@@ -180,10 +181,11 @@ bool store_together(Warp& warp, const Op& op, Mask active) {
   for (u32 k = 0; k < op.vector; ++k) {
     if (!op.list[k]) return false;
   }
-  if (in_global(warp, op, true, lanes))
+  if (in_global(warp, op, true, lanes)) {
     record(warp, op, active, lanes, true);
-  else if (!in_shared(warp, op, true, lanes))
+  } else if (!in_shared(warp, op, true, lanes)) {
     return false;
+  }
   for (u32 k = 0; k < op.vector; ++k) {
     with_type(op.type, [&]<class T>(T) { scatter_from<T>(warp, op.list[k], {lanes, k, active}); });
   }
