@@ -60,16 +60,24 @@ std::string list_members(const std::vector<DimValue>& dims) {
   return text;
 }
 
-// A fixed dim is also a global constant, unless the plan already lists it among its constants.
-std::string dims_text(const Plan& plan) {
-  if (plan.dims.empty()) return {};
-  std::string globals, members;
+// Returns the plan's constants and its fixed dims, in a namespace: ptxas 13.0 takes a variable of a module for a symbol
+// of its own if both are named SMEM, and then adds the variable's address to those of shared memory.
+std::string constants_text(const Plan& plan) {
+  std::string text;
+  for (const Constant& constant : plan.constants) text += declaration(constant);
   for (const DimValue& dim : plan.dims) {
     const bool listed = std::ranges::any_of(plan.constants, [&](const Constant& c) { return c.name == dim.name; });
-    if (dim.fixed && !listed) globals += declaration(dim) + "\n";
-    members += member(dim);
+    if (dim.fixed && !listed) text += declaration(dim) + "\n";
   }
-  return fmt::format("{}struct Dims {{{}{} }};\n", globals, members, list_members(plan.dims));
+  if (text.empty()) return text;
+  return fmt::format("namespace tma_jit_constants {{\n{}}}\nusing namespace tma_jit_constants;\n", text);
+}
+
+std::string dims_text(const Plan& plan) {
+  if (plan.dims.empty()) return {};
+  std::string members;
+  for (const DimValue& dim : plan.dims) members += member(dim);
+  return fmt::format("struct Dims {{{}{} }};\n", members, list_members(plan.dims));
 }
 
 std::string parameters_of(const Hook& hook) {
@@ -221,8 +229,7 @@ std::string preamble(const Plan& plan) {
   const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
   text += preamble_includes({has_tensor_operand(plan), activations});
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
-  for (const Constant& constant : plan.constants) text += declaration(constant);
-  text += dims_text(plan);
+  text += constants_text(plan) + dims_text(plan);
   append_hooks(plan, text);
   return text + line_directive(1, plan.file);
 }

@@ -66,9 +66,12 @@ TEST_CASE("the whole preamble, and the body untouched below its #line") {
   CHECK(source.text ==
         "#line 1 \"preamble\"\n"
         "#include \"device/types.cuh\"\n"
+        "namespace tma_jit_constants {\n"
         "using T = bf16;\n"
         "constexpr int BM = 128;\n"
         "constexpr int K = 4096;\n"
+        "}\n"
+        "using namespace tma_jit_constants;\n"
         "struct Dims { int M; long long N; static constexpr int K = 4096; };\n"
         "struct alignas(8) Hooks {\n"
         "__device__ f32 apply(f32 a, f64 b) const {\n"
@@ -77,7 +80,7 @@ TEST_CASE("the whole preamble, and the body untouched below its #line") {
         "a +\n"
         "  b\n"
         ");}\n"
-        "#line 14 \"preamble\"\n"
+        "#line 17 \"preamble\"\n"
         "};\n"
         "#line 1 \"templates/kernels/scale.cu\"\n" +
             plan.body);
@@ -104,7 +107,9 @@ TEST_CASE("a fixed dim that is listed as a constant is declared once") {
   plan.dims = {{"K", 64, false, true}};
   plan.constants = {integer("K", 64)};
   const std::string text = preamble(plan);
-  CHECK(holds(text, "constexpr int K = 64;\nstruct Dims { static constexpr int K = 64; };\n"));
+  CHECK(holds(
+      text,
+      "constexpr int K = 64;\n}\nusing namespace tma_jit_constants;\nstruct Dims { static constexpr int K = 64; };\n"));
 }
 
 TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {

@@ -171,7 +171,7 @@ TEST_CASE("operands are members of Hooks, and hooks name them by the user's own 
         "alpha * (x + bias        ) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
-        "#line 26 \"preamble\"\n"
+        "#line 29 \"preamble\"\n"
         "};\n"
         "#line 1 \"k.cu\"\n");
 }
