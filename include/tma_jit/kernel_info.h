@@ -137,6 +137,7 @@ struct KernelInfo {
   Launch launch{};
   std::optional<Formula> flops{}, bytes{}, cycles{};  // of the `work` directive
   std::optional<Reference> reference{};
+  std::optional<Reference> inputs{};  // computes some inputs from the others
 };
 
 }  // namespace tma_jit

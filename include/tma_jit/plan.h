@@ -115,7 +115,7 @@ struct Work {
 
 struct Plan {
   std::string kernel{};               // the kernel's name
-  std::string entry{};                // the extern "C" entry point: the kernel's name, or its reference's
+  std::string entry{};                // the extern "C" entry point: the kernel's name, or another of its file
   std::string file{};                 // the template file as errors name it: "templates/kernels/gemm_wgmma.cu"
   std::string body{};                 // the template's complete text, including the manifest
   std::string used{};                 // the texts of the headers whose declarations it uses, one after the other
@@ -126,8 +126,9 @@ struct Plan {
   std::vector<Argument> arguments{};
   Geometry geometry{};
   Work work{};
-  int sum_bits = 0;        // bits of precision of accumulated products, if fewer than f32 has; 0: as f32
-  bool reference = false;  // whether it runs the template's float64 reference (TMA_JIT_REFERENCE is defined)
+  int sum_bits = 0;  // bits of precision of accumulated products, if fewer than f32 has; 0: as f32
+  // Whether it runs the template's float64 reference, or what computes inputs as one (TMA_JIT_REFERENCE is defined).
+  bool reference = false;
   std::vector<std::pair<std::string, std::int64_t>> config{};  // the chosen params
   std::string record{};  // the tuning record that decided, for display; empty: none
   // Why the plan differs from that for packed tensors at aligned addresses, e.g. "A begins at 1 byte: copied without

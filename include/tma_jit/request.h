@@ -45,6 +45,7 @@ struct Request {
   // needs a block for each part of the work is refused (no_config) if there are more parts.
   int sm_budget = 0;
   bool reference = false;  // run the template's float64 reference: outputs are f64, without tensor maps
+  bool inputs = false;     // run what computes some inputs from the others (the directive `inputs`), as a reference
   std::string file{};      // stem of the only template file to consider, e.g. "gemm_mma"
 };
 

@@ -61,7 +61,7 @@ std::string told(const std::vector<std::string>& faults) {
 }  // namespace
 
 bool is_open(const Request& request) {
-  return request.params.empty() && request.file.empty() && !request.reference;
+  return request.params.empty() && request.file.empty() && !request.reference && !request.inputs;
 }
 
 Records::Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log)

@@ -169,7 +169,8 @@ std::string json_of(const KernelInfo& kernel) {
                        {"flops", value_or_null(kernel.flops)},
                        {"bytes", value_or_null(kernel.bytes)},
                        {"cycles", value_or_null(kernel.cycles)},
-                       {"reference", object_of(kernel.reference)}};
+                       {"reference", object_of(kernel.reference)},
+                       {"inputs", object_of(kernel.inputs)}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -52,7 +52,7 @@ Result<Argument> tensor_argument(Values& values, const std::vector<Condition>& c
   argument.output = declared.output;
   argument.early = declared.early;
   argument.dtype = binding.element_of(declared);
-  const bool mapped = declared.box.has_value() && !binding.request->reference;
+  const bool mapped = declared.box.has_value() && binding.stand_in() == nullptr;
   argument.kind = mapped ? Argument::Kind::tensor_map : Argument::Kind::view;
   argument.alignment = mapped ? kMapAlignment : 8;
   argument.viewed = mapped && declared.viewed;
@@ -124,7 +124,7 @@ Result<std::vector<Argument>> arguments_of(Values& values, const std::vector<Con
     arguments.push_back(std::move(argument));
   }
   for (const templates::Workspace& declared : kernel.workspaces) {
-    if (binding.request->reference) break;  // a reference uses no workspaces
+    if (binding.stand_in() != nullptr) break;  // a reference uses no workspaces
     TMA_JIT_ASSIGN(Argument argument, workspace_argument(values, declared));
     arguments.push_back(std::move(argument));
   }

@@ -51,10 +51,10 @@ Result<std::vector<Constant>> constants_of(const Values& values) {
   return constants;
 }
 
-// A reference computes in f64 where the kernel computes in f32.
+// A reference, and what computes inputs, compute in f64 where the kernel computes in f32.
 DType hook_type(const Binding& binding, const templates::TypeName& name) {
   const DType type = binding.type_of(name);
-  return binding.request->reference && type == DType::f32 ? DType::f64 : type;
+  return binding.stand_in() != nullptr && type == DType::f32 ? DType::f64 : type;
 }
 
 Result<Hook> hook_of(const Values& values, const templates::Hook& declared) {
@@ -107,8 +107,8 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   const templates::Template& kernel = *binding.kernel;
   Plan plan;
   plan.kernel = kernel.kernel;
-  plan.reference = binding.request->reference;
-  plan.entry = plan.reference ? kernel.reference->entry : kernel.kernel;
+  plan.reference = binding.stand_in() != nullptr;
+  plan.entry = plan.reference ? binding.stand_in()->entry : kernel.kernel;
   plan.file = kernel.file();
   plan.body = kernel.text();
   plan.used = kernel.used_text();

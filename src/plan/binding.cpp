@@ -214,6 +214,10 @@ DType Binding::element_of(const templates::Tensor& tensor) const {
   return request->reference && tensor.output ? DType::f64 : type_of(tensor.type);
 }
 
+const templates::ReferenceKernel* Binding::stand_in() const {
+  return request->inputs ? &*kernel->inputs : request->reference ? &*kernel->reference : nullptr;
+}
+
 bool Binding::gives(const templates::Hook& hook) const {
   const auto text = request->hooks.find(hook.name);
   return text != request->hooks.end() && text->second != hook.default_value;

@@ -26,6 +26,9 @@ struct Binding {
   DType type_of(const templates::TypeName& name) const;
   // Returns the type of a tensor's elements; f64 for the outputs of a reference plan.
   DType element_of(const templates::Tensor& tensor) const;
+  // Returns what is asked for in place of the file's kernel, its reference or what computes inputs; nullptr: the
+  // kernel.
+  const templates::ReferenceKernel* stand_in() const;
   // Returns whether the request has a text for the hook that is not its default.
   bool gives(const templates::Hook& hook) const;
 };

@@ -200,7 +200,8 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
     append(all, grid ? kernel.launch.grid : kernel.launch.block);
     if (grid) append(all, kernel.cluster);
     if (!grid) append(all, kernel.launch.smem);
-    if (kernel.reference.has_value()) append(all, grid ? kernel.reference->grid : kernel.reference->block);
+    for (const auto* other : {&kernel.reference, &kernel.inputs})
+      if (other->has_value()) append(all, grid ? (*other)->grid : (*other)->block);
     return all;
   }
   const templates::Tensor& tensor = kernel.tensors[index_];
@@ -240,7 +241,8 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   add_operands(binding, conditions);
   for (std::size_t i = 0; i < kernel.rules.size(); ++i) conditions.emplace_back(Kind::rule, i);
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
-    if (kernel.tensors[i].box.has_value() && !binding.request->reference) conditions.emplace_back(Kind::tensor_map, i);
+    if (kernel.tensors[i].box.has_value() && binding.stand_in() == nullptr)
+      conditions.emplace_back(Kind::tensor_map, i);
   }
   for (const Kind kind : {Kind::grid, Kind::block}) conditions.emplace_back(kind, 0);
   return conditions;

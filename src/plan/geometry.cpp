@@ -88,11 +88,11 @@ Result<void> check_budget(const Geometry& geometry, const Request& request) {
 Result<void> set_grid(const Values& values, Geometry& geometry) {
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
-  const bool reference = binding.request->reference;
+  const templates::ReferenceKernel* const stand_in = binding.stand_in();
   const Bounds grid{"grid", 0, kGridMax};
   const Bounds cluster{"cluster", 1, {kPortableCluster, kPortableCluster, kPortableCluster}};
-  TMA_JIT_ASSIGN(geometry.grid, extent(values, reference ? kernel.reference->grid : kernel.launch.grid, grid));
-  if (reference) return {};
+  TMA_JIT_ASSIGN(geometry.grid, extent(values, stand_in != nullptr ? stand_in->grid : kernel.launch.grid, grid));
+  if (stand_in != nullptr) return {};
   TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));
   TMA_JIT_CHECK(check_cluster(geometry, *binding.device));
   return check_budget(geometry, *binding.request);
@@ -101,18 +101,18 @@ Result<void> set_grid(const Values& values, Geometry& geometry) {
 Result<void> set_block(const Values& values, Geometry& geometry) {
   const Binding& binding = values.binding();
   const templates::Template& kernel = *binding.kernel;
-  const bool reference = binding.request->reference;
+  const templates::ReferenceKernel* const stand_in = binding.stand_in();
   const Bounds block{"block", 1, kBlockMax};
-  TMA_JIT_ASSIGN(geometry.block, extent(values, reference ? kernel.reference->block : kernel.launch.block, block));
+  TMA_JIT_ASSIGN(geometry.block, extent(values, stand_in != nullptr ? stand_in->block : kernel.launch.block, block));
   TMA_JIT_CHECK(check_block(geometry, *binding.device));
-  return reference ? Result<void>() : set_smem(values, kernel.launch, geometry);
+  return stand_in != nullptr ? Result<void>() : set_smem(values, kernel.launch, geometry);
 }
 
 Result<Geometry> geometry_of(const Values& values) {
   Geometry geometry;
   TMA_JIT_CHECK(set_grid(values, geometry));
   TMA_JIT_CHECK(set_block(values, geometry));
-  if (values.binding().request->reference) return geometry;
+  if (values.binding().stand_in() != nullptr) return geometry;
   const templates::LaunchShape& launch = values.binding().kernel->launch;
   geometry.programmatic = launch.programmatic;
   geometry.waits = launch.waits;

@@ -16,6 +16,11 @@ Result<Binding> bound(const templates::Template& kernel, const Request& request,
   if (request.reference && !kernel.reference.has_value()) {
     return fault(kernel, ErrorCode::unsupported, "{} declares no reference kernel", kernel.file());
   }
+  if (request.inputs && (request.reference || !kernel.inputs.has_value())) {
+    return fault(kernel, request.reference ? ErrorCode::invalid_argument : ErrorCode::unsupported, "{}",
+                 request.reference ? "a request is for the reference or for what computes inputs, not for both"
+                                   : kernel.file() + " declares no kernel that computes inputs");
+  }
   return bind(kernel, request, device);
 }
 
@@ -178,7 +183,7 @@ Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, Templ
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates, Avoided avoided) {
   const Planner planner = [&](const Request& other) { return choose_plan(other, device, templates, avoided); };
   TMA_JIT_ASSIGN(Plan plan, planner(request));
-  if (!request.reference) plan.reason = layout_reason(request, plan, planner);
+  if (!plan.reference) plan.reason = layout_reason(request, plan, planner);
   return plan;
 }
 

@@ -22,6 +22,7 @@ constexpr Entry kDirectives[] = {
     {"tensor", parse_tensor, false}, {"scalar", parse_scalar, false},  {"workspace", parse_workspace, false},
     {"hook", parse_hook, false},     {"cluster", parse_cluster, true}, {"launch", parse_launch, true},
     {"work", parse_work, true},      {"preset", parse_preset, false},  {"reference", parse_reference, true},
+    {"inputs", parse_inputs, true},
 };
 
 const Entry* entry_of(std::string_view name) {

@@ -64,5 +64,6 @@ bool is_single(std::string_view directive);
 [[nodiscard]] Result<void> parse_work(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_preset(LineParser& line, Builder& builder);
 [[nodiscard]] Result<void> parse_reference(LineParser& line, Builder& builder);
+[[nodiscard]] Result<void> parse_inputs(LineParser& line, Builder& builder);
 
 }  // namespace tma_jit::templates

@@ -1,4 +1,4 @@
-// The directives of the launch: cluster, launch, work, reference.
+// The directives of the launch: cluster, launch, work, reference, inputs.
 #include <fmt/format.h>
 
 #include "core/failure.h"
@@ -17,6 +17,17 @@ Result<void> parse_block(LineParser& line, std::vector<Expression>& block) {
   if (!line.accept_word("block")) return line.unexpected("an operator, \",\" or \"block\"");
   TMA_JIT_ASSIGN(block, line.expressions("the block", 3));
   return {};
+}
+
+// Parses the name, the grid and the block of a kernel that is compiled with TMA_JIT_REFERENCE.
+Result<ReferenceKernel> parse_entry(LineParser& line, Builder& builder) {
+  ReferenceKernel kernel;
+  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::kernel));
+  kernel.entry = name.text;
+  kernel.at = name.at;
+  TMA_JIT_CHECK(parse_grid(line, kernel.grid));
+  TMA_JIT_CHECK(parse_block(line, kernel.block));
+  return kernel;
 }
 
 }  // namespace
@@ -63,12 +74,7 @@ Result<void> parse_work(LineParser& line, Builder& builder) {
 }
 
 Result<void> parse_reference(LineParser& line, Builder& builder) {
-  ReferenceKernel reference;
-  TMA_JIT_ASSIGN(const Token name, declare(line, builder, NameKind::kernel));
-  reference.entry = name.text;
-  reference.at = name.at;
-  TMA_JIT_CHECK(parse_grid(line, reference.grid));
-  TMA_JIT_CHECK(parse_block(line, reference.block));
+  TMA_JIT_ASSIGN(ReferenceKernel reference, parse_entry(line, builder));
   if (line.accept_word("bits")) {
     TMA_JIT_ASSIGN(reference.bits, line.expression("the bits that sums keep"));
   }
@@ -78,6 +84,12 @@ Result<void> parse_reference(LineParser& line, Builder& builder) {
                                          : "an operator, \",\", \"bits\", a doc text or the end of the line"));
   builder.result.reference = std::move(reference);
   return {};
+}
+
+Result<void> parse_inputs(LineParser& line, Builder& builder) {
+  TMA_JIT_ASSIGN(builder.result.inputs, parse_entry(line, builder));
+  Declaration ignored;
+  return line.finish(ignored, "an operator, \",\", a doc text or the end of the line");
 }
 
 }  // namespace tma_jit::templates

@@ -48,10 +48,11 @@ Expressions expressions_of(Template& kernel) {
   gather(kernel.work.flops, all);
   gather(kernel.work.bytes, all);
   gather(kernel.work.cycles, all);
-  if (kernel.reference) {
-    gather(kernel.reference->grid, all);
-    gather(kernel.reference->block, all);
-    gather(kernel.reference->bits, all);
+  for (auto* other : {&kernel.reference, &kernel.inputs}) {
+    if (!*other) continue;
+    gather((*other)->grid, all);
+    gather((*other)->block, all);
+    gather((*other)->bits, all);
   }
   return all;
 }

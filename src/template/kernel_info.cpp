@@ -134,10 +134,10 @@ KernelInfo::Launch launch_info(const Template& kernel) {
           formula(kernel, kernel.launch.smem), kernel.launch.programmatic};
 }
 
-std::optional<KernelInfo::Reference> reference_info(const Template& kernel) {
-  if (!kernel.reference) return std::nullopt;
-  return KernelInfo::Reference{kernel.reference->entry, formulas(kernel, kernel.reference->grid),
-                               formulas(kernel, kernel.reference->block), formula(kernel, kernel.reference->bits)};
+std::optional<KernelInfo::Reference> info(const Template& kernel, const std::optional<ReferenceKernel>& declared) {
+  if (!declared) return std::nullopt;
+  return KernelInfo::Reference{declared->entry, formulas(kernel, declared->grid), formulas(kernel, declared->block),
+                               formula(kernel, declared->bits)};
 }
 
 template <class Infos, class Declarations>
@@ -170,7 +170,8 @@ KernelInfo kernel_info(const Template& kernel) {
   made.flops = formula(kernel, kernel.work.flops);
   made.bytes = formula(kernel, kernel.work.bytes);
   made.cycles = formula(kernel, kernel.work.cycles);
-  made.reference = reference_info(kernel);
+  made.reference = info(kernel, kernel.reference);
+  made.inputs = info(kernel, kernel.inputs);
   return made;
 }
 

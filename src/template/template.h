@@ -157,7 +157,7 @@ struct WorkFormula {
   std::optional<Expression> cycles;  // estimated duration of the launch, by which presets and files are chosen
 };
 
-// reference gemm_reference grid E block E bits E
+// reference gemm_reference grid E block E bits E     inputs gemm_inputs grid E block E
 struct ReferenceKernel {
   std::string entry;
   std::vector<Expression> grid, block;
@@ -187,6 +187,7 @@ struct Template {
   LaunchShape launch;
   WorkFormula work;
   std::optional<ReferenceKernel> reference;
+  std::optional<ReferenceKernel> inputs;  // computes some inputs from the others; only beside a reference
   std::vector<Reference> references;      // all distinct references of all expressions, indexed by Reference::id
   std::vector<std::string> order;         // names of types, dims, params and lets in declaration order
   std::vector<DeclarationIndex> ordered;  // what these names are

@@ -1,9 +1,9 @@
-// Mistakes in the directives of the launch: cluster, launch, work, reference.
+// Mistakes in the directives of the launch: cluster, launch, work, reference, inputs.
 #include "manifest_fixture.h"
 
 namespace tma_jit::templates {
 
-TEST_CASE("cluster, launch, work and reference") {
+TEST_CASE("cluster, launch, work, reference and inputs") {
   check_refused({"//! cluster", 12, 1, "expected the cluster, found the end of the line"});
   check_refused({"//! cluster 1, 2, 3, 4", 22, 1, "more than 3 values for the cluster"});
   const auto launch = [](const Refused& row) { check_refused("//! kernel k\n//! arch sm_90a\n", row); };
@@ -31,6 +31,9 @@ TEST_CASE("cluster, launch, work and reference") {
   check_refused({"//! reference k grid 1 block 1", 15, 1, "k is already declared, as the kernel on line 1"});
   check_refused(
       {"//! reference r grid 1", 23, 1, "expected an operator, \",\" or \"block\", found the end of the line"});
+  check_refused({"//! inputs k grid 1 block 1", 12, 1, "k is already declared, as the kernel on line 1"});
+  check_refused({"//! inputs i grid 1 block 1 bits 3", 29, 4,
+                 "expected an operator, \",\", a doc text or the end of the line, found \"bits\""});
 }
 
 }  // namespace tma_jit::templates

@@ -200,6 +200,16 @@ TEST_CASE("launch, cluster, work, presets and reference") {
   CHECK(t.reference->entry == "demo_reference");
   CHECK(t.reference->grid[0].text() == "M");
   CHECK(t.reference->block[0].constant() == 256);
+  CHECK_FALSE(t.inputs);
+}
+
+TEST_CASE("a kernel that computes inputs") {
+  const Template t = parsed(fmt::format("{}//! dim M\n//! inputs made grid M block 64 \"some\"\n", kFrame));
+  REQUIRE(t.inputs);
+  CHECK(t.inputs->entry == "made");
+  CHECK(t.inputs->grid[0].text() == "M");
+  CHECK(t.inputs->block[0].constant() == 64);
+  CHECK(kernel_info(t).inputs->entry == "made");
 }
 
 TEST_CASE(

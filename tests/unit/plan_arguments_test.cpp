@@ -301,6 +301,34 @@ TEST_CASE("a reference gets no workspaces") {
   CHECK(reference.arguments[0].name == "X");
 }
 
+TEST_CASE("what computes inputs is launched as the reference, and tensors keep their types") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! workspace partials N * 4
+//! tensor X : f32[N] box [4]
+//! tensor D : f32[N] out
+//! hook f(f32 x) : f32 = x
+//! launch grid 1 block 32 smem 64
+//! inputs k_inputs grid N block 96
+)";
+  Request request{.kernel = "k", .dims = {{"N", 8}}, .inputs = true};
+  const Plan inputs = plan(text, request).value();
+  CHECK((inputs.reference && inputs.entry == "k_inputs"));
+  CHECK((inputs.geometry.grid[0] == 8 && inputs.geometry.block[0] == 96 && inputs.geometry.smem_bytes == 0));
+  REQUIRE(inputs.arguments.size() == 4);  // X, D, the dims and the hooks
+  CHECK(inputs.arguments[0].kind == Argument::Kind::view);
+  CHECK(inputs.arguments[1].dtype == DType::f32);
+  CHECK(inputs.hooks[0].result == DType::f64);
+  request.reference = true;
+  CHECK(refusal(text, request).starts_with("unsupported"));
+  request.inputs = false;
+  CHECK(refusal(text, request).starts_with("unsupported"));
+  request.reference = false, request.inputs = true;
+  CHECK(refusal("//! kernel k\n//! arch sm_90a\n//! dim N\n//! launch grid 1 block 32\n", request)
+            .ends_with("declares no kernel that computes inputs"));
+}
+
 TEST_CASE("an address must keep the alignment the configuration needs, not what it happened to have") {
   const std::string text = R"(//! kernel k
 //! arch sm_90a

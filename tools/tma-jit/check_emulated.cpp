@@ -38,6 +38,7 @@ Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& fil
 Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Request& request) {
   DataChoices choices;
   choices.recipe.strays = true;
+  choices.consistent = true;
   CLI_ASSIGN(Trial trial, prepare_trial(engine, request, std::move(choices)));
   CLI_CHECK(run_trial(engine, trial));
   if (!file.kernel->files.front().reference) return std::string();

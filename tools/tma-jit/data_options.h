@@ -40,6 +40,7 @@ struct DataChoices {
   std::map<std::string, std::string> outputs;
   Placement placement;
   Recipe recipe;
+  bool consistent = false;  // inputs that depend on others are computed from them, where the template says how
 };
 
 // Looks up names among the kernel's tensors and reads the input files.

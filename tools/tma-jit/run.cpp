@@ -19,6 +19,7 @@ Outcome<Trial> prepare(Engine& engine, const Words& words) {
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
   choices.recipe.strays = words.check;
+  choices.consistent = true;
   CLI_CHECK(infer_from_inputs(asked.kernel, choices, asked.request));
   if (asked.request.dims.empty() && choices.inputs.empty()) {
     CLI_ASSIGN(asked.request, engine.example(asked.request));

@@ -101,6 +101,15 @@ Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan
   return tensors;
 }
 
+Outcome<void> restore_inputs(const DataChoices& choices, std::vector<DeviceTensor>& tensors) {
+  for (DeviceTensor& tensor : tensors) {
+    if (tensor.output || !choices.inputs.contains(tensor.name)) continue;
+    const std::vector<std::byte> content = initial_content(tensor, std::nullopt, choices);
+    CLI_CHECK(tensor.buffer.upload(content.data(), content.size()));
+  }
+  return {};
+}
+
 Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor) {
   std::vector<std::byte> content(tensor.buffer.bytes());
   CLI_CHECK(tensor.buffer.download(content.data(), content.size()));

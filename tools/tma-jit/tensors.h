@@ -32,6 +32,9 @@ struct DeviceTensor {
 [[nodiscard]] Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan,
                                                               const DataChoices& choices);
 
+// Fills those inputs again that a file gives.
+[[nodiscard]] Outcome<void> restore_inputs(const DataChoices& choices, std::vector<DeviceTensor>& tensors);
+
 // Returns the whole buffer, including guards.
 [[nodiscard]] Outcome<std::vector<std::byte>> download(const DeviceTensor& tensor);
 // Returns only the elements, packed row-major. `buffer` is the result of download().

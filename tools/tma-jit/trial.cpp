@@ -34,15 +34,28 @@ Strictness strictness_of(const Trial& trial) {
   return trial.choices.recipe.kind == DataKind::integers ? Strictness::integers : Strictness::tolerant;
 }
 
-// Returns the reference's request: with the chosen configuration and all types pinned.
-Request reference_request(const Trial& trial) {
-  const Plan& plan = trial.launch.plan();
-  Request request = trial.request;
-  request.reference = true;
+// Returns the request of another kernel of the plan's file: with the chosen configuration and all types pinned.
+Request beside(const Plan& plan, Request request) {
   request.file = stem_of(plan.file);
   for (const auto& [name, value] : plan.config) request.params[name] = value;
   request.types.merge(types_of(plan));
   return request;
+}
+
+// Computes the inputs that depend on others, where the template says how, but for those that a file gives.
+Outcome<void> compute_inputs(Engine& engine, const Plan& plan, Request request, const DataChoices& choices,
+                             std::vector<DeviceTensor>& tensors) {
+  const std::vector<Result<KernelInfo>> files = engine.kernels(plan.kernel);
+  const bool declared = std::any_of(files.begin(), files.end(), [&](const Result<KernelInfo>& info) {
+    return info && info->file == plan.file && info->inputs;
+  });
+  if (!declared) return {};
+  request = beside(plan, std::move(request));
+  request.inputs = true;
+  CLI_ASSIGN(Launch launch, engine.prepare(request));
+  CLI_CHECK(launch.launch());
+  CLI_CHECK(synchronize(engine));
+  return restore_inputs(choices, tensors);
 }
 
 Outcome<std::vector<double>> doubles_of(const DeviceTensor& tensor) {
@@ -123,6 +136,7 @@ Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choice
   CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
   CLI_ASSIGN(std::vector<std::string> notes, check_indices(plan, choices));
   for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
+  if (choices.consistent) CLI_CHECK(compute_inputs(engine, plan, request, choices, tensors));
   CLI_ASSIGN(Launch launch, engine.prepare(request));
   Trial trial{std::move(request), std::move(choices), std::move(tensors), std::move(launch), std::move(notes)};
   CLI_CHECK(check_names(trial));
@@ -136,7 +150,8 @@ Outcome<void> run_trial(Engine& engine, Trial& trial) {
 }
 
 Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial) {
-  Request request = reference_request(trial);
+  Request request = beside(trial.launch.plan(), trial.request);
+  request.reference = true;
   std::map<std::string, DeviceTensor> references;
   for (const DeviceTensor& tensor : trial.tensors) {
     if (!tensor.output) continue;

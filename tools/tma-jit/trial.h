@@ -20,7 +20,7 @@ struct Trial {
   std::vector<std::string> notes;  // what there is to say of the files
 };
 
-// Plans from dims to find out the tensors, allocates them, and prepares the launch.
+// Plans from dims to find out the tensors, allocates and fills them, and prepares the launch.
 [[nodiscard]] Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices);
 
 // Launches and waits.

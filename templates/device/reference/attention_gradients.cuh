@@ -1,9 +1,10 @@
 #pragma once
 // What the references of attention's backward pass share: the gradients of one sequence's heads, with a derivative of
-// the score that is independent of the one that the request gives. T, CAUSAL, SCALED, HD, HV and Hooks are the
-// template's.
+// the score that is independent of the one that the request gives, and the inputs that the forward pass gives. T,
+// CAUSAL, SCALED, HD, HV and Hooks are the template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
+#include "device/reference/row_reduce.cuh"
 #include "device/tile/dual.cuh"
 #include "device/tile/head_numbers.cuh"
 
@@ -69,6 +70,26 @@ template <class R> struct GradientReference {
     for (s64 r = blockIdx.x; r < kv_heads * keys; r += gridDim.x) make_key(r / keys, r % keys);
   }
 
+  // Makes the logarithms of sums and the deltas that the forward pass of Q, K, V and DO gives, a block of 256 threads
+  // one query at a time. L and DELTA are not read.
+  __device__ void make_inputs(const View<f32, 2>& log_sums, const View<f32, 2>& deltas) const {
+    for (s64 r = blockIdx.x; r < heads * queries; r += gridDim.x) {
+      const s64 head = r / queries, i = r % queries;
+      f64 sum = 0, weighted = 0;
+      for (s64 j = threadIdx.x; j < keys; j += 256) {
+        if (!sees(head, i, j)) continue;
+        const f64 weight = exp(hooks.score(product(head, i, j), position(i), j, heads_before + head));
+        sum += weight;
+        weighted += weight * of_weight(head, i, j);
+      }
+      sum = row_sum(256, [&](s64) { return sum; });
+      weighted = row_sum(256, [&](s64) { return weighted; });
+      if (threadIdx.x != 0) continue;
+      log_sums.data[head * log_sums.stride[0] + i * log_sums.stride[1]] = log(sum);
+      deltas.data[head * deltas.stride[0] + i * deltas.stride[1]] = sum == 0 ? 0 : weighted / sum;
+    }
+  }
+
  private:
   template <class A>
   __device__ static f64 dot(const View<const A, 3>& a, s64 a_head, s64 i, const View<const T, 3>& b, s64 b_head, s64 j,
@@ -77,20 +98,32 @@ template <class R> struct GradientReference {
     for (int d = 0; d < size; ++d) sum += to_f64(element(a, a_head, i, d)) * to_f64(element(b, b_head, j, d));
     return sum;
   }
+  __device__ s64 kv_head_of(s64 head) const { return head / (heads / kv_heads); }
+  __device__ s64 position(s64 i) const { return i + keys - queries; }
+  __device__ bool sees(s64 head, s64 i, s64 j) const {
+    return (!CAUSAL || j <= position(i)) && hooks.mask(position(i), j, heads_before + head) != 0;
+  }
+  // Returns the scaled product of query i and key j.
+  __device__ f64 product(s64 head, s64 i, s64 j) const {
+    const s64 kv_head = kv_head_of(head);
+    return numbers.product_scale(scale, head, kv_head) * dot(Q, head, i, K, kv_head, j, HD);
+  }
+  // Returns what the gradient of the weight of key j is, but for DELTA.
+  __device__ f64 of_weight(s64 head, s64 i, s64 j) const {
+    const s64 kv_head = kv_head_of(head);
+    return numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV);
+  }
   __device__ WeightAndGradient weighed(s64 head, s64 i, s64 j) const {
-    const s64 q = i + keys - queries, of_hooks = heads_before + head, kv_head = head / (heads / kv_heads);
+    const s64 q = position(i), of_hooks = heads_before + head;
     const f64 log_sum = L.data[head * L.stride[0] + i * L.stride[1]];
-    const bool sees = (!CAUSAL || j <= q) && hooks.mask(q, j, of_hooks) != 0;
-    if (!sees || log_sum == -infinity()) return {0, 0};
-    const f64 s = numbers.product_scale(scale, head, kv_head) * dot(Q, head, i, K, kv_head, j, HD);
-    const f64 weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
+    if (!sees(head, i, j) || log_sum == -infinity()) return {0, 0};
+    const f64 s = product(head, i, j), weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
     const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    const f64 of_weight = numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV) - delta;
-    return {weight, weight * of_weight * score_slope(hooks, s, q, j, of_hooks)};
+    return {weight, weight * (of_weight(head, i, j) - delta) * score_slope(hooks, s, q, j, of_hooks)};
   }
   __device__ void make_query(s64 head, s64 i) const {
     const int d = threadIdx.x;
-    const s64 kv_head = head / (heads / kv_heads);
+    const s64 kv_head = kv_head_of(head);
     f64 dq = 0;
     each_weighed(
         keys, [&](s64 j) { return weighed(head, i, j); },

@@ -35,6 +35,8 @@
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "as attention_ragged's"
 //! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
 //! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "as attention_ragged's"
+//!
+//! inputs  attention_ragged_backward_inputs  grid min(HEADS * M, 65536)  block 256 "L and DELTA of the other inputs"
 #include "device/reference/attention_gradients.cuh"
 #include "device/tile/sequence_rows.cuh"
 
@@ -48,32 +50,56 @@ template <class E> __device__ inline View<E, 2> sequence_of(const View<E, 2>& of
   return {of.data + first * of.stride[1], {of.stride[0], of.stride[1]}};
 }
 
+// Calls f(reference, query, key) for each sequence, with the reference of its gradients, which has no L, DELTA and
+// gradients yet, and its first query and key.
+template <class F>
+__device__ inline void each_sequence(const View<const T, 3>& Q, const View<const T, 3>& K, const View<const T, 3>& V,
+                                     const View<const T, 3>& DO, const View<const s32, 1>& CU,
+                                     const View<const s32, 1>& CUK, f32 scale, const Dims& dims, const Hooks& hooks,
+                                     F f) {
+  for (s64 b = 0; b < dims.BATCH; ++b) {
+    const SequenceRows q(CU, b, dims.M, dims.M), k(CUK, b, dims.N, dims.N);
+    f(GradientReference<T>{sequence_of(Q, q.first),
+                           sequence_of(K, k.first),
+                           sequence_of(V, k.first),
+                           sequence_of(DO, q.first),
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           scale,
+                           hooks,
+                           dims.HEADS,
+                           dims.KV_HEADS,
+                           q.count,
+                           k.count,
+                           b * dims.HEADS},
+      q.first, k.first);
+  }
+}
+
 // Rows of no sequence are left as they are.
 extern "C" __global__ void attention_ragged_backward_reference(
     View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V, View<const T, 3> DO, View<const s32, 1> CU,
     View<const s32, 1> CUK, View<const f32, 2> L, View<const f32, 2> DELTA, View<f64, 3> DQ, View<f64, 3> DK,
     View<f64, 3> DV, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
-  for (s64 b = 0; b < dims.BATCH; ++b) {
-    const SequenceRows q(CU, b, dims.M, dims.M), k(CUK, b, dims.N, dims.N);
-    GradientReference<T>{sequence_of(Q, q.first),
-                         sequence_of(K, k.first),
-                         sequence_of(V, k.first),
-                         sequence_of(DO, q.first),
-                         sequence_of(L, q.first),
-                         sequence_of(DELTA, q.first),
-                         sequence_of(DQ, q.first),
-                         sequence_of(DK, k.first),
-                         sequence_of(DV, k.first),
-                         {},
-                         scale,
-                         hooks,
-                         dims.HEADS,
-                         dims.KV_HEADS,
-                         q.count,
-                         k.count,
-                         b * dims.HEADS}
-        .make();
-  }
+  each_sequence(Q, K, V, DO, CU, CUK, scale, dims, hooks, [&](GradientReference<T> of, s64 query, s64 key) {
+    of.L = sequence_of(L, query), of.DELTA = sequence_of(DELTA, query), of.DQ = sequence_of(DQ, query);
+    of.DK = sequence_of(DK, key), of.DV = sequence_of(DV, key);
+    of.make();
+  });
+}
+
+extern "C" __global__ void attention_ragged_backward_inputs(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
+                                                            View<const T, 3> DO, View<const s32, 1> CU,
+                                                            View<const s32, 1> CUK, View<f32, 2> L, View<f32, 2> DELTA,
+                                                            View<T, 3>, View<T, 3>, View<T, 3>, f32 scale,
+                                                            const Dims dims, const __grid_constant__ Hooks hooks) {
+  each_sequence(Q, K, V, DO, CU, CUK, scale, dims, hooks, [&](const GradientReference<T>& of, s64 query, s64) {
+    of.make_inputs(sequence_of(L, query), sequence_of(DELTA, query));
+  });
 }
 
 #endif
