@@ -39,7 +39,7 @@
 //! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
 //! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "as attention's"
 //!
-//! inputs  attention_backward_inputs  grid min(HEADS * M, 65536)  block 256 "L and DELTA of the other inputs"
+//! inputs  attention_backward_inputs  grid min(HEADS * M, 65536)  block 256 "L of Q and K"
 #include "device/reference/attention_gradients.cuh"
 
 #ifdef TMA_JIT_REFERENCE
@@ -59,12 +59,12 @@ extern "C" __global__ void attention_backward_reference(View<const T, 3> Q, View
 extern "C" __global__ void attention_backward_inputs(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
                                                      View<const f32, 1> SQ, View<const f32, 1> SK,
                                                      View<const f32, 1> SV, View<const R, 3> DO, View<f32, 2> L,
-                                                     View<f32, 2> DELTA, View<R, 3>, View<R, 3>, View<R, 3>, f32 scale,
+                                                     View<const f32, 2>, View<R, 3>, View<R, 3>, View<R, 3>, f32 scale,
                                                      const Dims dims, const __grid_constant__ Hooks hooks) {
   const HeadNumbers numbers = {SQ, SK, SV, {}, 1};
   GradientReference<R>{Q,      K,      V, DO, {}, {}, {}, {}, {}, numbers, scale, hooks, dims.HEADS, dims.KV_HEADS,
                        dims.M, dims.N, 0}
-      .make_inputs(L, DELTA);
+      .make_log_sums(L);
 }
 
 #endif

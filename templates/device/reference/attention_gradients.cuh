@@ -1,7 +1,7 @@
 #pragma once
 // What the references of attention's backward pass share: the gradients of one sequence's heads, with a derivative of
-// the score that is independent of the one that the request gives, and the inputs that the forward pass gives. T,
-// CAUSAL, SCALED, HD, HV and Hooks are the template's.
+// the score that is independent of the one that the request gives, and the logarithms of sums that the forward pass
+// gives. T, CAUSAL, SCALED, HD, HV and Hooks are the template's.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reference/row_reduce.cuh"
@@ -70,23 +70,16 @@ template <class R> struct GradientReference {
     for (s64 r = blockIdx.x; r < kv_heads * keys; r += gridDim.x) make_key(r / keys, r % keys);
   }
 
-  // Makes the logarithms of sums and the deltas that the forward pass of Q, K, V and DO gives, a block of 256 threads
-  // one query at a time. L and DELTA are not read.
-  __device__ void make_inputs(const View<f32, 2>& log_sums, const View<f32, 2>& deltas) const {
+  // Makes the logarithms of sums that the forward pass of Q and K gives, a block of 256 threads one query at a time. L
+  // is not read. DELTA may be any numbers: those of the forward pass would make gradients zero where a query sees one
+  // key, and what is compared then would be rounding errors.
+  __device__ void make_log_sums(const View<f32, 2>& log_sums) const {
     for (s64 r = blockIdx.x; r < heads * queries; r += gridDim.x) {
       const s64 head = r / queries, i = r % queries;
-      f64 sum = 0, weighted = 0;
-      for (s64 j = threadIdx.x; j < keys; j += 256) {
-        if (!sees(head, i, j)) continue;
-        const f64 weight = exp(hooks.score(product(head, i, j), position(i), j, heads_before + head));
-        sum += weight;
-        weighted += weight * of_weight(head, i, j);
-      }
-      sum = row_sum(256, [&](s64) { return sum; });
-      weighted = row_sum(256, [&](s64) { return weighted; });
-      if (threadIdx.x != 0) continue;
-      log_sums.data[head * log_sums.stride[0] + i * log_sums.stride[1]] = log(sum);
-      deltas.data[head * deltas.stride[0] + i * deltas.stride[1]] = sum == 0 ? 0 : weighted / sum;
+      const f64 sum = row_sum(keys, [&](s64 j) {
+        return sees(head, i, j) ? exp(hooks.score(product(head, i, j), position(i), j, heads_before + head)) : 0;
+      });
+      if (threadIdx.x == 0) log_sums.data[head * log_sums.stride[0] + i * log_sums.stride[1]] = log(sum);
     }
   }
 
@@ -108,18 +101,15 @@ template <class R> struct GradientReference {
     const s64 kv_head = kv_head_of(head);
     return numbers.product_scale(scale, head, kv_head) * dot(Q, head, i, K, kv_head, j, HD);
   }
-  // Returns what the gradient of the weight of key j is, but for DELTA.
-  __device__ f64 of_weight(s64 head, s64 i, s64 j) const {
-    const s64 kv_head = kv_head_of(head);
-    return numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV);
-  }
   __device__ WeightAndGradient weighed(s64 head, s64 i, s64 j) const {
     const s64 q = position(i), of_hooks = heads_before + head;
     const f64 log_sum = L.data[head * L.stride[0] + i * L.stride[1]];
     if (!sees(head, i, j) || log_sum == -infinity()) return {0, 0};
     const f64 s = product(head, i, j), weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
     const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    return {weight, weight * (of_weight(head, i, j) - delta) * score_slope(hooks, s, q, j, of_hooks)};
+    const s64 kv_head = kv_head_of(head);
+    const f64 of_weight = numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV) - delta;
+    return {weight, weight * of_weight * score_slope(hooks, s, q, j, of_hooks)};
   }
   __device__ void make_query(s64 head, s64 i) const {
     const int d = threadIdx.x;

@@ -36,7 +36,7 @@
 //! hook    score_gradient(f32 s, s32 q, s32 k, s32 head) : f32 generic = 1 "the derivative of score by s, where its text cannot be differentiated"
 //! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "as attention_ragged's"
 //!
-//! inputs  attention_ragged_backward_inputs  grid min(HEADS * M, 65536)  block 256 "L and DELTA of the other inputs"
+//! inputs  attention_ragged_backward_inputs  grid min(HEADS * M, 65536)  block 256 "L of Q and K"
 #include "device/reference/attention_gradients.cuh"
 #include "device/tile/sequence_rows.cuh"
 
@@ -97,9 +97,8 @@ extern "C" __global__ void attention_ragged_backward_inputs(View<const T, 3> Q, 
                                                             View<const s32, 1> CUK, View<f32, 2> L, View<f32, 2> DELTA,
                                                             View<T, 3>, View<T, 3>, View<T, 3>, f32 scale,
                                                             const Dims dims, const __grid_constant__ Hooks hooks) {
-  each_sequence(Q, K, V, DO, CU, CUK, scale, dims, hooks, [&](const GradientReference<T>& of, s64 query, s64) {
-    of.make_inputs(sequence_of(L, query), sequence_of(DELTA, query));
-  });
+  each_sequence(Q, K, V, DO, CU, CUK, scale, dims, hooks,
+                [&](const GradientReference<T>& of, s64 query, s64) { of.make_log_sums(sequence_of(L, query)); });
 }
 
 #endif
