@@ -31,7 +31,7 @@ TensorMemory::TensorMemory(Machine& machine, Block& block)
     : machine_(machine),
       block_(block),
       words_(std::size_t{kTensorLanes} * kTensorColumns, kPoison),
-      cells_(std::size_t{kTensorLanes} / kLanes * kTensorColumns),
+      cells_(std::size_t{kTensorLanes} / kCellLanes * kTensorColumns),
       warps_(block.warps.size()) {}
 
 std::optional<u32> TensorMemory::allocate(u32 columns, const Op& op) {
@@ -41,8 +41,7 @@ std::optional<u32> TensorMemory::allocate(u32 columns, const Op& op) {
     if (!std::all_of(begin, begin + columns, [](u16 owner) { return owner == 0; })) continue;
     std::fill_n(begin, columns, static_cast<u16>(first + 1));
     allocated_[first] = &op;
-    for (u32 quarter = 0; quarter < kTensorLanes / kLanes; ++quarter)
-      std::fill_n(cells_.begin() + std::ptrdiff_t{quarter} * kTensorColumns + first, columns, Cell{});
+    for (u32 lane = 0; lane < kTensorLanes; lane += kCellLanes) std::fill_n(&cell_at(lane, first), columns, Cell{});
     return first;
   }
   return std::nullopt;
@@ -57,9 +56,9 @@ void TensorMemory::check_over(u32 column, u32 columns, const check::Clock& seen)
                 "barrier that the freeing warp takes part in",
                 machine_.describe(block_, stamp, "last used")};
   };
-  for (u32 quarter = 0; quarter < kTensorLanes / kLanes; ++quarter) {
+  for (u32 group = 0; group < kTensorLanes / kCellLanes; ++group) {
     for (u32 at = column; at < column + columns; ++at) {
-      const Cell& cell = cells_[std::size_t{quarter} * kTensorColumns + at];
+      const Cell& cell = cells_[std::size_t{group} * kTensorColumns + at];
       if (cell.writer && !seen.covers(cell.writer)) refuse(cell.writer, at);
       for (const check::Stamp& reader : cell.readers)
         if (reader && !seen.covers(reader)) refuse(reader, at);
@@ -141,26 +140,39 @@ void TensorMemory::check_allocated(const Region& region, const char* what) const
 void TensorMemory::record(const Region& region, const TensorAccessRecord& access) {
   check_allocated(region, access.what);
   if (!machine_.settings().checks) return;
-  for (u32 quarter = region.lane / kLanes; quarter <= (region.lane + region.lanes - 1) / kLanes; ++quarter) {
-    const u32 first = std::max(region.lane, quarter * kLanes);
-    const u32 last = std::min(region.lane + region.lanes, (quarter + 1) * kLanes);
-    const Mask lanes = (last - first == kLanes ? kAllLanes : (Mask{1} << (last - first)) - 1) << (first % kLanes);
+  const u32 end = region.lane + region.lanes;
+  for (u32 first = region.lane; first < end;) {
+    const u32 last = std::min(end, (first / kCellLanes + 1) * kCellLanes);
+    const Mask lanes = ((Mask{1} << (last - first)) - 1) << (first % kCellLanes);
     for (u32 column = region.column; column < region.column + region.columns; ++column)
-      record_cell(cells_[quarter * kTensorColumns + column], lanes, first, column, access);
+      record_cell(cell_at(first, column), lanes, first, column, access);
+    first = last;
+  }
+  if (!access.write) check_initialised(region, access.what);
+}
+
+// Layouts that use half of 32 lanes do not write the others, but a load may read all of them.
+void TensorMemory::check_initialised(const Region& region, const char* what) {
+  const u32 end = region.lane + region.lanes;
+  for (u32 first = region.lane; first < end; first = (first / kLanes + 1) * kLanes) {
+    const u32 last = std::min(end, (first / kLanes + 1) * kLanes);
+    for (u32 column = region.column; column < region.column + region.columns; ++column) {
+      bool any = false;
+      for (u32 lane = first; lane < last && !any; ++lane)
+        any = (cell_at(lane, column).initialised >> (lane % kCellLanes) & 1) != 0;
+      if (any) continue;
+      throw Fault{
+          FaultKind::uninitialised,
+          fmt::format("{} reads lane {}, column {} of tensor memory, which nothing has written", what, first, column),
+          "let the first tcgen05.mma of a tile not accumulate, and check addresses and shapes",
+          {}};
+    }
   }
 }
 
 void TensorMemory::record_cell(Cell& cell, Mask lanes, u32 lane, u32 column, const TensorAccessRecord& access) {
   if (cell.writer && !covers(access, cell.writer)) report(cell.writer, true, lane, column, access);
   if (!access.write) {
-    // Layouts that use half of the lanes do not write the others, but a load reads all 32.
-    if ((cell.initialised & lanes) == 0) {
-      throw Fault{FaultKind::uninitialised,
-                  fmt::format("{} reads lane {}, column {} of tensor memory, which nothing has written", access.what,
-                              lane, column),
-                  "let the first tcgen05.mma of a tile not accumulate, and check addresses and shapes",
-                  {}};
-    }
     for (check::Stamp& reader : cell.readers) {
       if (reader && reader.actor != access.stamp.actor && !covers(access, reader)) continue;
       reader = access.stamp;

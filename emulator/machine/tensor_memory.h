@@ -69,7 +69,8 @@ class TensorMemory {
   check::ActorId channel();
 
  private:
-  // 32 lanes of one column.
+  // The lanes of one column that an operation may access without the next ones.
+  static constexpr u32 kCellLanes = 16;
   struct Cell {
     check::Stamp writer;
     std::array<check::Stamp, 4> readers{};
@@ -78,6 +79,8 @@ class TensorMemory {
 
   void check_over(u32 column, u32 columns, const check::Clock& seen) const;
   void check_allocated(const matrix::Region& region, const char* what) const;
+  Cell& cell_at(u32 lane, u32 column) { return cells_[lane / kCellLanes * matrix::kTensorColumns + column]; }
+  void check_initialised(const matrix::Region& region, const char* what);
   void record_cell(Cell& cell, Mask lanes, u32 lane, u32 column, const TensorAccessRecord& access);
   [[noreturn]] void report(const check::Stamp& other, bool other_writes, u32 lane, u32 column,
                            const TensorAccessRecord& access) const;
