@@ -3,19 +3,20 @@
 //! use     "device/reference/attention_ragged_backward.cuh"
 //!
 //! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order, which is faster; its last bits may then differ from launch to launch"
-//! param   HD      = 64    in {32, 64, 96, 128}     "elements of a head"
+//! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"
 //! param   RESULTS = 2     in 2..4                  "steps of the gradients of their results"
 //!
-//! let     TILE    = 128                            "keys of a tile: a lane of tensor memory each"
-//! let     SIZE    = HD <= 64 ? 64 : 128            "elements of a head in shared memory"
-//! let     VALUE_SIZE = HV <= 64 ? 64 : 128
-//! let     STEP    = 128                            "queries of a step"
-//! let     SHARES  = SIZE / 32                      "of 64 x 64 elements of their gradients, by which they are summed"
+//! let     WIDE    = HD > 128                       "the sums of 128 keys are more than tensor memory has columns for"
+//! let     TILE    = WIDE ? 64 : 128                "keys of a tile: a lane of tensor memory each"
+//! let     SIZE    = HD <= 64 ? 64 : HD <= 128 ? 128 : HD "elements of a head in shared memory"
+//! let     VALUE_SIZE = HV <= 64 && !WIDE ? 64 : HV <= 128 ? 128 : HV
+//! let     STEP    = WIDE ? 64 : 128                "queries of a step"
+//! let     SHARES  = SIZE * STEP / 4096             "of 64 x 64 elements of their gradients, by which they are summed"
 //! let     THREADS = 512
 //! let     QUERIES = STEP * (SIZE * sizeof(T) + 4)  "bytes of a step of queries"
 //! let     VALUES  = STEP * (VALUE_SIZE * sizeof(T) + 4) "bytes of a step of the gradients of results"
-//! let     OWN     = TILE * (SIZE + VALUE_SIZE + STEP) * sizeof(T)
+//! let     OWN     = TILE * (SIZE + VALUE_SIZE + (WIDE ? 2 : 1) * STEP) * sizeof(T)
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 24) + RESULTS * (VALUES + 24) + 928, 1024)
 //! let     STEPS   = HEADS * (M / STEP + BATCH)     "places of the sequences' steps"
 //! let     TILES   = BATCH == 0 ? 0 : KV_HEADS * (N / TILE + BATCH) "places of their tiles"
@@ -41,6 +42,8 @@
 //!
 //! preset  HD = 64, STAGES = 3, RESULTS = 3  when HD <= 64
 //! preset  HD = 128                           when HD <= 128
+//! preset  HD = 192, STAGES = 3, RESULTS = 3  when HD == 192
+//! preset  HD = 256                           when HD == 256
 
 #include "device/epilogue/round_sums.cuh"
 #include "device/pipeline/attention_backward_tcgen05.cuh"

@@ -172,6 +172,12 @@ TEST_CASE("attention has gradients by tcgen05, of every size of head and at ever
   passes({"M=40", "N=200"}, {"--hook", "mask=0"});
   passes({"M=70", "N=400"}, {"--hook", "mask=k / 130 == 2"});
   passes({"M=150", "N=70", "HD=128"}, {"--hook", "mask=k <= q && q - k < 40", "--hook", "score=20 * tanh(s / 20)"});
+  passes({"M=77", "N=150", "HD=256", "CAUSAL=1", "T=f16"});
+  passes({"M=70", "N=100", "HD=192", "VD=128"});
+  passes({"M=1", "N=70", "HD=192", "VD=64", "CAUSAL=1"});
+  passes({"M=30", "N=0", "HD=256"});
+  passes({"M=130", "N=140", "HD=192"}, {"--hook", "mask=k <= q && k / 64 != 1"});
+  passes({"M=100", "N=70", "HD=256", "VD=96"}, {"--hook", "mask=abs(q - k) < 40", "--hook", "score=20 * tanh(s / 20)"});
 }
 
 TEST_CASE("attention of numbers of 8 bits has gradients on every architecture, with scales and without") {
@@ -256,6 +262,7 @@ TEST_CASE("sequences of different lengths have gradients of their own, by every 
       if (few) {  // of the second problem some tiles have no steps
         check(order == std::string("ATOMIC=0") ? Words{"HD=128", "CAUSAL=1"}
                                                : Words{"HD=64", "--hook", "mask=k / 130 == 1 && abs(q - k) < 140"});
+        check(order == std::string("ATOMIC=0") ? Words{"HD=192", "VD=128", "CAUSAL=1"} : Words{"HD=256"});
       } else {
         passes({"HD=64", "CAUSAL=1"});
         passes({"HD=128", "T=f16"});

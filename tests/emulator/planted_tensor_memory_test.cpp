@@ -57,6 +57,30 @@ const std::string kAlloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.
 const std::string kRelinquish = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; ";
 const std::string kFree = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r5, ";
 
+constexpr const char* kRight =
+    "shr.u32 %r6, %r2, 4; cvt.u64.u32 %d2, %r6; or.b64 %d3, %d2, 0x0000400800800000; add.u64 %d4, %d2, 256; "
+    "or.b64 %d4, %d4, 0x0000400800400000; ";
+constexpr const char* kTwoBarriers =
+    "setp.ne.u32 %p1, %t, 0; @!%p1 mbarrier.init.shared::cta.b64 [m], 1; @!%p1 mbarrier.init.shared::cta.b64 [m+8], 1;";
+
+// A second multiplication into `d`, with nothing to order it after other warps' loads.
+std::string again(const std::string& d) {
+  return "@%p1 bra freed_again; " + mma(d) +
+         " tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [m+8]; freed_again: again: "
+         "mbarrier.try_wait.parity.shared::cta.b64 %p4, [m+8], 0; @!%p4 bra again;";
+}
+
+// Multiplications of 64 rows, which take 16 of each 32 lanes, into the first of them and then into `second`, while the
+// warps load the first.
+Changes halves(const std::string& second) {
+  std::string list;
+  for (int i = 0; i < 32; ++i) list += (i == 0 ? "%q" : ", %q") + std::to_string(i);
+  return {{"barrier", kTwoBarriers},
+          {"descriptors", kRight + std::string("mov.u32 %r7, 0x04100490;")},
+          {"load", "tcgen05.ld.sync.aligned.16x256b.x8.b32 {" + list + "}, [%r5];"},
+          {"store", again(second)}};
+}
+
 }  // namespace
 
 TEST_CASE("Planted: tensor memory, its columns, lanes and owners") {
@@ -95,12 +119,7 @@ TEST_CASE("Planted: tensor memory, its columns, lanes and owners") {
 }
 
 TEST_CASE("Planted: tcgen05, its fences, waits and commits") {
-  const std::string again =
-      "@%p1 bra freed_again; " + mma("%r5") +
-      " tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [m+8]; freed_again: again: "
-      "mbarrier.try_wait.parity.shared::cta.b64 %p4, [m+8], 0; @!%p4 bra again;";
   const std::string init = "mbarrier.init.shared::cta.b64 [m], 1; ", is_other = "setp.ne.u32 %p1, %t, 0; ";
-  const std::string two = is_other + "@!%p1 " + init + "@!%p1 mbarrier.init.shared::cta.b64 [m+8], 1;";
   const std::string late =
       "@%p1 bra late; tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [m]; late: "
       "mbarrier.try_wait.parity.shared::cta.b64 %p4, [m], 1; @!%p4 bra late;";
@@ -123,8 +142,10 @@ TEST_CASE("Planted: tcgen05, its fences, waits and commits") {
       {"a store that is not waited for", "race", {{"slot", filled("")}, {"mma", mma("%r5", "0")}}, "mma", "slot"},
       {"a second multiplication while a warp still loads",
        "race",
-       {{"barrier", two}, {"store", again}},
+       {{"barrier", kTwoBarriers}, {"store", again("%r5")}},
        "store",
+       "load"},
+      {"a second multiplication into half of the lanes while a warp still loads it", "race", halves("%r5"), "store",
        "load"},
       {"columns freed with no fence after the loads", "race", {{"before free", ""}}, "free", "load"},
   };
@@ -132,11 +153,8 @@ TEST_CASE("Planted: tcgen05, its fences, waits and commits") {
 }
 
 TEST_CASE("Planted: descriptors of tcgen05") {
-  const std::string right =
-      "shr.u32 %r6, %r2, 4; cvt.u64.u32 %d2, %r6; or.b64 %d3, %d2, 0x0000400800800000; add.u64 %d4, %d2, 256; "
-      "or.b64 %d4, %d4, 0x0000400800400000; ";
-  const auto with = [&right](const std::string& instruction, const std::string& more = "") {
-    return Changes{{"descriptors", right + "mov.u32 %r7, " + instruction + "; " + more}};
+  const auto with = [](const std::string& instruction, const std::string& more = "") {
+    return Changes{{"descriptors", kRight + ("mov.u32 %r7, " + instruction + "; " + more)}};
   };
   const std::string good = "0x08100490";
   const Mistake mistakes[] = {
@@ -161,4 +179,10 @@ TEST_CASE("Planted: a multiplication by two CTAs in a block that has no peer") {
   const Planted bugs[] = {
       {"no peer", "cluster", body, tcgen05_line("mma"), 0, {.block = 128, .dynamic_shared = kTcgen05ImageBytes}}};
   check_planted("sm_100a", bugs);
+}
+
+TEST_CASE("a tcgen05 multiplication may write one half of the lanes while the other is loaded") {
+  TestMemory memory(device_of("sm_100a"), kTcgen05Out + 128 * 256);
+  CHECK_NOTHROW(run_ptx(planted_text(tcgen05_gemm(halves("%r5+1048576")), "sm_100a"), memory,
+                        {.block = 128, .dynamic_shared = kTcgen05ImageBytes}, "sm_100a"));
 }

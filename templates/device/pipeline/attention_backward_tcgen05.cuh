@@ -1,8 +1,8 @@
 #pragma once
 // The roles of attention's backward pass by tcgen05. While a step's scores become weights, the tensor core makes what
 // the step before gives to DQ and DK, and the gradients of this step's weights; while those become gradients of scores,
-// what it gives to DV, and the next step's scores. T, HD, HV, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS, CAUSAL and Hooks
-// are the template's.
+// what it gives to DV, and the next step's scores. T, WIDE, TILE, HD, HV, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS,
+// CAUSAL and Hooks are the template's.
 #include "device/pipeline/gradient_block_tcgen05.cuh"
 #include "device/ptx/acquire.cuh"
 #include "device/ptx/named_barrier.cuh"
@@ -38,9 +38,10 @@ template <class Smem> class GradientMultiplier {
         multiply_scores(count_ + 1);
       }
       smem_.derived.wait(parity());
-      if constexpr (kRoomy) await_taken();
+      if constexpr (kApart) await_taken();
       tcgen05::fence_after();
-      tcgen05::multiply_majors<1, true, true>(smem_.address + kQuerySums, smem_.gradients, smem_.keys[0], false);
+      tcgen05::multiply_majors<1, true, true>(smem_.address + Places::query_sums, smem_.gradients[0], smem_.keys[0],
+                                              false);
       tcgen05::commit(smem_.summed);
       smem_.summed.arrive();  // with what this thread knows of the step's record
       multiply_keys(begun);
@@ -82,30 +83,35 @@ template <class Smem> class GradientMultiplier {
   // The scores' place is free: the weights before them have been handed over, and multiplied.
   __device__ void multiply_scores(u32 step) {
     tcgen05::fence_after();
-    tcgen05::multiply<1>(smem_.address + kScores, smem_.keys[0], smem_.queries[step % STAGES], false);
+    tcgen05::multiply<1>(smem_.address + Places::scores, smem_.keys[0], smem_.queries[step % STAGES], false);
     tcgen05::commit(smem_.scored);
   }
   __device__ void multiply_slopes() {
     const u32 slot = await_results();
-    if constexpr (!kRoomy) await_taken();
+    if constexpr (!kApart) await_taken();
     tcgen05::fence_after();
-    tcgen05::multiply<1>(smem_.address + kSlopes, smem_.values[0], smem_.result_gradients[slot], false);
+    tcgen05::multiply<1>(smem_.address + Places::slopes, smem_.values[0], smem_.result_gradients[slot], false);
     tcgen05::commit(smem_.sloped);
   }
   __device__ void multiply_values(bool accumulate) {
     const u32 slot = count_ % RESULTS;
     smem_.weighed.wait(parity());
     tcgen05::fence_after();
-    tcgen05::multiply_rows<1, STEP / 2>(smem_.address + kValueSums, smem_.address + kScores,
-                                        smem_.result_gradients[slot], accumulate);
+    const u32 to = smem_.address + Places::value_sums;
+    const auto& results = smem_.result_gradients[slot];
+    if constexpr (WIDE)
+      tcgen05::multiply_majors<1, false, true>(to, smem_.gradients[1], results, accumulate);
+    else
+      tcgen05::multiply_rows<1, STEP / 2>(to, smem_.address + Places::scores, results, accumulate);
     tcgen05::commit(smem_.results.empty[slot]);
   }
   __device__ void multiply_keys(bool accumulate) {
     const auto& queries = smem_.queries[count_ % STAGES];
+    const u32 to = smem_.address + Places::key_sums;
     if constexpr (kRoomy)
-      tcgen05::multiply_rows<1, STEP / 2>(smem_.address + kKeySums, smem_.address + kSlopes, queries, accumulate);
+      tcgen05::multiply_rows<1, STEP / 2>(to, smem_.address + Places::slopes, queries, accumulate);
     else
-      tcgen05::multiply_majors<1, false, true>(smem_.address + kKeySums, smem_.gradients, queries, accumulate);
+      tcgen05::multiply_majors<1, false, true>(to, smem_.gradients[0], queries, accumulate);
   }
 
   Smem& smem_;
@@ -122,7 +128,7 @@ template <class Smem> class GradientWeigher {
         hooks_(hooks),
         scale_(scale),
         half_(uniform(threadIdx.x / kWarpgroup)),
-        row_(uniform(threadIdx.x % kWarpgroup / 32 * 32)) {}
+        warp_(uniform(threadIdx.x % kWarpgroup / 32)) {}
 
   // Of the tile that is the block's next; stores the gradients of its keys and values.
   __device__ void make(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV) {
@@ -134,20 +140,27 @@ template <class Smem> class GradientWeigher {
       tcgen05::fence_after();
     }
     if (half_ == 0)
-      store<SIZE>(work, DK, kKeySums, any, scale_, HD);
+      store<SIZE>(work, DK, Places::key_sums, any, scale_, HD);
     else
-      store<VALUE_SIZE>(work, DV, kValueSums, any, 1, HV);
+      store<VALUE_SIZE>(work, DV, Places::value_sums, any, 1, HV);
     if (any) arrive_warp(smem_.stored);
   }
 
  private:
   static constexpr int kPart = 32;  // queries whose numbers are in registers beside the weights
-  using Weights = RegisterTile<layout::Lane<STEP / 2>>;
-  using Part = RegisterTile<layout::Lane<kPart>>;
+  using Weights = RegisterTile<Places::Layout<STEP / 2>>;
+  using Part = RegisterTile<Places::Layout<kPart>>;
 
-  __device__ u32 at(int column, int row = 0) const { return tensor_memory::at(smem_.address, row_ + row, column); }
+  // Returns the address of what is in the warp's lanes at a place of tensor memory.
+  __device__ u32 at(u32 place, int row = 0) const { return tensor_memory::at(smem_.address, warp_ * 32 + row, place); }
+  // Returns the tile's first key of the warp.
+  __device__ int row() const { return warp_ * kRowsOfWarp; }
   __device__ int first_column() const { return half_ * (STEP / 2); }
 
+  // Starts storing weights or gradients of scores, rounded, in tensor memory.
+  template <class Tile> __device__ void put(u32 place, int column, const Tile& x) const {
+    tcgen05::store_rounded<T>(at(place + first_column() + column / 2), x);
+  }
   // Returns whether another one follows; clears `any` if there is none at all.
   __device__ bool step(const Work& work, bool& any) {
     const u32 slot = count_ % STAGES, results = count_ % RESULTS, parity = (count_ - none_) % 2;
@@ -159,9 +172,12 @@ template <class Smem> class GradientWeigher {
     if (any) {
       smem_.scored.wait(parity);
       tcgen05::fence_after();
-      tcgen05::load(x, at(kScores + first_column()));
+      tcgen05::load(x, at(Places::scores + first_column()));
       weigh(x, work, record, whole, slot);
-      tensor_memory::wait_st();
+      if constexpr (WIDE)
+        fence::proxy_async_shared();
+      else
+        tensor_memory::wait_st();
       arrive_warp(smem_.weighed);
     }
     arrive_warp(smem_.steps.empty[slot]);
@@ -194,7 +210,10 @@ template <class Smem> class GradientWeigher {
         if (!whole) hide(weights, work, record, first);
         factors = weights;
       }
-      tcgen05::store_rounded<T>(at(kScores + first_column() + i / 2), weights);
+      if constexpr (WIDE)
+        ::store(smem_.gradients[1], row(), first, weights);
+      else
+        put(Places::scores, i, weights);
       x.put_columns(i, factors);
     }
   }
@@ -204,10 +223,10 @@ template <class Smem> class GradientWeigher {
       int query, position, key;
       f32 exponent;
     };
-    const int key = work.first + row_ + Part::Layout::row(0);
     const auto place = [&](int i) {
-      const int query = record.query + first + i;
-      return Place{query, work.position(query), key, exponents[i]};
+      const int column = Part::Layout::column(i), query = record.query + first + column;
+      const int key = work.first + row() + Part::Layout::row(Part::Layout::slot(i));
+      return Place{query, work.position(query), key, exponents[column]};
     };
     const GradientHooks gradients = {hooks_, scale_};
     if (whole)
@@ -219,16 +238,16 @@ template <class Smem> class GradientWeigher {
       });
   }
   __device__ void hide(Part& weights, const Work& work, const StepRecord& record, int first) const {
-    const int key = work.first + row_ + Part::Layout::row(0);
     if constexpr (kMaskGiven) {
-      weights.map_at([&](f32 x, int, int c) {
-        const int query = record.query + first + c;
+      weights.map_at([&](f32 x, int r, int c) {
+        const int query = record.query + first + c, key = work.first + row() + r;
         const bool seen = hooks_.mask(work.position(query), key, record.head) != 0;
         return work.sees(query, key) && seen ? x : 0;
       });
     } else {
-      const int from = key >= work.keys ? kPart : CAUSAL ? key - work.position(record.query + first) : 0;
-      weights.map_at([=](f32 x, int, int c) { return c >= from ? x : 0; });
+      const int keys = work.keys - work.first - row();
+      const int from = CAUSAL ? work.first + row() - work.position(record.query + first) : -STEP;
+      weights.map_at([=](f32 x, int r, int c) { return r < keys && c >= from + r ? x : 0; });
     }
   }
   // Stores the gradients of scores for the products that read them.
@@ -236,15 +255,16 @@ template <class Smem> class GradientWeigher {
 #pragma unroll
     for (int i = 0; i < Weights::Layout::kColumns; i += kPart) {
       Part ds;
-      tcgen05::load(ds, at(kSlopes + first_column() + i));
+      tcgen05::load(ds, at(Places::slopes + first_column() + i));
       map_columns(ds, &smem_.minus_delta[slot][first_column() + i], [](f32 s, f32 d) { return s + d; });
       ds.multiply(x.template columns<kPart>(i));
-      ::store(smem_.gradients, row_, first_column() + i, ds);
-      if constexpr (kRoomy) tcgen05::store_rounded<T>(at(kSlopes + first_column() + i / 2), ds);
+      ::store(smem_.gradients[0], row(), first_column() + i, ds);
+      if constexpr (kRoomy) put(Places::slopes, i, ds);
     }
   }
   // x = f(x, its column's number); `numbers` are aligned to 16 bytes.
   template <class F> __device__ static void map_columns(Part& x, const f32* numbers, const F& f) {
+    if constexpr (WIDE) return x.map_columns(numbers, f);
 #pragma unroll
     for (int i = 0; i < kPart; i += 4) {
       const float4 of = *reinterpret_cast<const float4*>(&numbers[i]);
@@ -255,11 +275,11 @@ template <class Smem> class GradientWeigher {
 
   // Stores a gradient of the warp's keys, or zeros.
   template <int Columns>
-  __device__ void store(const Work& work, const View<T, 3>& to, int from, bool any, f32 scale, int columns) const {
+  __device__ void store(const Work& work, const View<T, 3>& to, u32 from, bool any, f32 scale, int columns) const {
     const View<T, 2> keys = work.keys_of(to);
 #pragma unroll 1
-    for (int i = 0; i < 32; i += 16) {
-      const int first = work.first + row_ + i;
+    for (int i = 0; i < kRowsOfWarp; i += 16) {
+      const int first = work.first + row() + i;
 #pragma unroll
       for (int c = 0; c < Columns; c += 64) {
         RegisterTile<layout::Mma<16, 64>> part;
@@ -274,7 +294,7 @@ template <class Smem> class GradientWeigher {
   Smem& smem_;
   const Hooks& hooks_;
   const f32 scale_;
-  const int half_, row_;                  // of the step's queries; of the tile's keys, the warp's first
+  const int half_, warp_;                 // of the step's queries; of the warpgroup
   u32 count_ = 0, none_ = 0, tiles_ = 0;  // as the multiplier's
 };
 
@@ -294,7 +314,7 @@ template <class Smem> class GradientAdder {
   }
 
  private:
-  static constexpr int kAcross = SIZE / 64;  // shares beside each other
+  static constexpr int kAcross = SIZE / 64, kOfWarp = STEP / 64;  // shares beside each other; 16 rows of a warp
 
   // Returns whether another step of the tile follows.
   __device__ bool add_step() {
@@ -305,9 +325,10 @@ template <class Smem> class GradientAdder {
       return false;
     }
     tcgen05::fence_after();
-    RegisterTile<layout::Mma<16, SIZE>> x[2];
+    RegisterTile<layout::Mma<16, SIZE>> x[kOfWarp];
 #pragma unroll
-    for (int i = 0; i < 2; ++i) tcgen05::load(x[i], tensor_memory::at(smem_.address, warp_ * 32 + i * 16, kQuerySums));
+    for (int i = 0; i < kOfWarp; ++i)
+      tcgen05::load(x[i], tensor_memory::at(smem_.address, warp_ * 32 + i * 16, Places::query_sums));
     arrive_warp(smem_.taken);
     u32* const rank = sums_.rank(record.number, 0);
     if (kOrdered) {
@@ -315,8 +336,8 @@ template <class Smem> class GradientAdder {
       sync(1, kWarpgroup);
     }
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int sixteenth = warp_ * 2 + i, thread = sixteenth % 4 * 32 + threadIdx.x % 32;
+    for (int i = 0; i < kOfWarp; ++i) {
+      const int sixteenth = warp_ * kOfWarp + i, thread = sixteenth % 4 * 32 + threadIdx.x % 32;
 #pragma unroll
       for (int c = 0; c < kAcross; ++c)
         add_share(sums_.of(record.number, sixteenth / 4 * kAcross + c), x[i].template columns<64>(c * 64), thread);

@@ -1,10 +1,10 @@
 #pragma once
-// The block of attention's backward pass by tcgen05: 128 keys of a head against steps of 128 queries. A warp loads; one
-// thread issues the products; two warpgroups make weights and gradients of scores, one key a thread and half of a
-// step's queries a warpgroup; a third one adds what a step gives to the sums of the gradients of queries; and two warps
-// round sums that are complete or, where sequences end within tiles, clear what follows them. Scores are transposed: a
-// lane of tensor memory for each key, a column for each query. T, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC
-// are the template's.
+// The block of attention's backward pass by tcgen05: 128 keys of a head against steps of 128 queries, or where heads
+// have more than 128 elements 64 of each. A warp loads; one thread issues the products; two warpgroups make weights and
+// gradients of scores, each of half of a step's queries; a third one adds what a step gives to the sums of the
+// gradients of queries; and two warps round sums that are complete or, where sequences end within tiles, clear what
+// follows them. Scores are transposed: a lane of tensor memory for each key, a column for each query. T, WIDE, TILE,
+// SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the template's.
 #include "device/pipeline/item_reader.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/setmaxnreg.cuh"
@@ -14,25 +14,39 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kOrdered = ATOMIC == 0;
-constexpr int kKeys = 128, kWeighThreads = 2 * kWarpgroup;
+constexpr int kWeighThreads = 2 * kWarpgroup;
 constexpr int kAddWarp = 8, kMultiplyWarp = 12, kLoadWarp = 13, kRestWarp = 14;  // the first of each role
 
-// Columns of tensor memory: the weights of a step are in place of its scores, those of each 64 queries in the first
-// half of theirs, and what a step gives to the gradients of queries is in place of the gradients of its weights, unless
-// there is room for both.
+// Where products are in tensor memory. Those of 128 rows have columns of their own. The weights of a step are in place
+// of its scores, those of each 64 queries in the first half of theirs, and what a step gives to the gradients of
+// queries is in place of the gradients of its weights, unless there is room for both.
 constexpr bool kRoomy = SIZE == 64;
-constexpr int kColumns = 512, kScores = 0, kSlopes = 128, kValueSums = 256, kKeySums = kValueSums + VALUE_SIZE,
-              kQuerySums = kRoomy ? 384 : kSlopes;
-static_assert(kKeySums + SIZE <= (kRoomy ? kQuerySums : kColumns));
+constexpr u32 kColumns = 512;
+template <bool Wide> struct ProductPlaces {
+  static constexpr u32 scores = 0, slopes = 128, value_sums = 256, key_sums = value_sums + VALUE_SIZE,
+                       query_sums = kRoomy ? 384 : slopes;
+  static_assert(Wide || key_sums + SIZE <= (kRoomy ? query_sums : kColumns));
+  template <int Columns> using Layout = layout::Lane<Columns>;  // of what a warp loads of them
+};
+// Those of 64 rows have 16 of each 32 lanes, so that two are in the same columns. Weights are in shared memory.
+template <> struct ProductPlaces<true> {
+  static constexpr u32 others = tensor_memory::at(0, 16, 0);
+  static constexpr u32 key_sums = 0, value_sums = others, query_sums = 256, scores = others + 256, slopes = scores + 64;
+  template <int Columns> using Layout = layout::Mma<16, Columns>;
+};
+using Places = ProductPlaces<WIDE>;
+constexpr int kRowsOfWarp = TILE / 4;  // keys that are in the lanes of a warp
+// Whether the gradients of weights and what a step gives to the gradients of queries are in different places.
+constexpr bool kApart = kRoomy || WIDE;
 
 template <class Items> struct BackwardSmem {
   using Work = typename Items::Work;
 
-  SharedTile<T, kKeys, SIZE> keys[1];
-  SharedTile<T, kKeys, VALUE_SIZE> values[1];
+  SharedTile<T, TILE, SIZE> keys[1];
+  SharedTile<T, TILE, VALUE_SIZE> values[1];
   SharedTile<T, STEP, SIZE> queries[STAGES];
   SharedTile<T, STEP, VALUE_SIZE> result_gradients[RESULTS];
-  SharedTile<T, kKeys, STEP> gradients;  // of a step's scores
+  SharedTile<T, TILE, STEP> gradients[WIDE ? 2 : 1];  // of a step's scores, and after them its weights
   alignas(16) f32 log_sum[STAGES][STEP], minus_delta[RESULTS][STEP];
   StepRecord records[kStepRecords];
   Items all;  // that the grid draws
