@@ -88,8 +88,11 @@ template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
     const int sharing = dims.HEADS / dims.KV_HEADS;
     // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB,
     // and again where tiles have few keys and not all steps.
-    const bool large = Ordered && HD > 64 && sharing == 1 && dims.M >= kQueries / 8;
-    const int heads = kQueries * (!large ? 1 : CAUSAL && HD > 128 ? 4 : 2) / sharing / max(1, dims.M);
+    const bool large = Ordered && sharing == 1 && (HD > 64 ? dims.M >= kQueries / 8 : CAUSAL && dims.M >= 4096);
+    // Consumers that add in turns, unlike those of heads of 128, wait less where many heads' long tiles are under way:
+    // these go through the queries side by side, so that L2 need not have all of them.
+    const int least = large && CAUSAL && (HD <= 64 || HD > 128) ? 16 : 1;
+    const int heads = max(least, kQueries * (!large ? 1 : CAUSAL && HD > 128 ? 4 : 2) / sharing / max(1, dims.M));
     group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 
