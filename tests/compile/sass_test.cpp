@@ -1,5 +1,6 @@
-// The instructions that must be there, in the machine code of the gemms for tcgen05. Needs NVRTC and nvdisasm: the one
-// that NVDISASM names, or that of the path or the CUDA toolkit; without one there is nothing to check.
+// The instructions that must be there, in the machine code of the gemms and of attention's gradients for tcgen05. Needs
+// NVRTC and nvdisasm: the one that NVDISASM names, or that of the path or the CUDA toolkit; without one there is
+// nothing to check.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -38,8 +39,6 @@ std::string machine_code(const std::string& tool, const std::string& arch, Reque
   options.device = Device::known(arch == "sm_103a" ? "b300" : "b200");
   options.use_cache = testing::has_shared_cache();
   Engine engine(options);
-  request.kernel = "gemm";
-  request.dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
   const auto plan = engine.plan(request);
   REQUIRE_MESSAGE(plan, (plan ? "" : plan.error().text()));
   const auto cubin = engine.build(*plan);
@@ -47,7 +46,7 @@ std::string machine_code(const std::string& tool, const std::string& arch, Reque
   CHECK(cubin->resources.spill_store_bytes == 0);
   CHECK(cubin->resources.warnings.empty());
   const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "gemm.cubin";
+  const std::filesystem::path file = folder.path() / "kernel.cubin";
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(cubin->bytes.data()), static_cast<std::streamsize>(cubin->bytes.size()));
   return output_of("'" + tool + "' '" + file.string() + "'");
@@ -71,8 +70,11 @@ TEST_CASE("The gemm of sm_100a is made of the tensor core's and the copy engine'
         CAPTURE(arch);
         CAPTURE(name_of(type));
         CAPTURE(pair);
-        const std::string code =
-            machine_code(tool, arch, {.types = {{"T", type}}, .params = {{"PAIR", pair}, {"BN", 128}, {"STAGES", 4}}});
+        const std::string code = machine_code(tool, arch,
+                                              {.kernel = "gemm",
+                                               .dims = {{"M", 4096}, {"N", 4096}, {"K", 4096}},
+                                               .types = {{"T", type}},
+                                               .params = {{"PAIR", pair}, {"BN", 128}, {"STAGES", 4}}});
         const bool narrow = type == DType::e4m3 || type == DType::e5m2;
         const std::string suffix = pair == 2 ? ".2CTA" : "";
         CHECK(has(code, (narrow ? "UTCQMMA" : "UTCHMMA") + suffix));
@@ -85,6 +87,26 @@ TEST_CASE("The gemm of sm_100a is made of the tensor core's and the copy engine'
         CHECK_FALSE(has(code, "HMMA."));  // nothing fell back to the warp's tensor core instructions
       }
     }
+  }
+}
+
+TEST_CASE("Attention's gradients of sm_100a are made by the tensor core, of heads of every size") {
+  const std::string tool = disassembler();
+  if (tool.empty()) {
+    MESSAGE("skipped: no nvdisasm");
+    return;
+  }
+  for (const std::int64_t size : {64, 128, 192, 256}) {
+    CAPTURE(size);
+    const std::string code = machine_code(tool, "sm_100a",
+                                          {.kernel = "attention_backward",
+                                           .dims = {{"HEADS", 8}, {"KV_HEADS", 8}, {"M", 4096}, {"N", 4096}},
+                                           .params = {{"HD", size}, {"CAUSAL", 1}}});
+    CHECK(has(code, "UTCHMMA"));
+    CHECK(has(code, "UTMALDG.3D"));
+    CHECK(has(code, "LDTM."));
+    CHECK(has(code, "STTM.") == (size <= 128));  // weights of wide heads are in shared memory
+    CHECK_FALSE(has(code, "HMMA."));
   }
 }
 
