@@ -62,8 +62,8 @@ Digest digest_of(std::span<const std::byte> header, std::span<const std::byte> i
 
 std::vector<std::uint8_t> message_for(std::span<const std::byte> header, std::span<const std::byte> index) {
   const Digest digest = digest_of(header, index);
-  std::vector<std::uint8_t> message(kPurpose.begin(), kPurpose.end());
-  message.insert(message.end(), digest.begin(), digest.end());
+  std::vector<std::uint8_t> message(kPurpose.size() + digest.size());
+  std::ranges::copy(digest, std::ranges::copy(kPurpose, message.begin()).out);
   return message;
 }
 
