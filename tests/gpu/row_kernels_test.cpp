@@ -16,6 +16,8 @@ using Numbers = std::map<std::string, std::int64_t>;
 
 using Types = std::map<std::string, DType>;
 
+Types of_types(DType in, DType out) { return {{"T", in}, {"O", out}}; }
+
 void check_rows(Engine& engine, const char* kernel, Numbers dims, Types types, const Numbers& params) {
   const Request request{.kernel = kernel, .dims = std::move(dims), .types = std::move(types), .params = params};
   const std::string fault = testing::fault_of(engine, request, cli::DataChoices{}, 1);
@@ -60,11 +62,11 @@ TEST_CASE("rows over which clusters walk agree with their references") {
   Engine engine;
   for (const std::int64_t columns : {65544, 131072, 131080, 200000, 262144}) {
     for (const std::int64_t sum : {0, 1})
-      check_rows(engine, "rms_norm", {{"M", 301}, {"N", columns}}, types(DType::bf16, DType::bf16), {{"SUM", sum}});
-    check_rows(engine, "rms_norm", {{"M", 131}, {"N", columns}}, types(DType::f32, DType::f32), {{"WEIGHT", 0}});
+      check_rows(engine, "rms_norm", {{"M", 301}, {"N", columns}}, of_types(DType::bf16, DType::bf16), {{"SUM", sum}});
+    check_rows(engine, "rms_norm", {{"M", 131}, {"N", columns}}, of_types(DType::f32, DType::f32), {{"WEIGHT", 0}});
     for (const DType type : {DType::bf16, DType::f32}) {
-      check_rows(engine, "softmax", {{"M", 129}, {"N", columns}}, types(type, type), {});
-      check_rows(engine, "layer_norm", {{"M", 130}, {"N", columns}}, types(type, type), {{"AFFINE", 2}});
+      check_rows(engine, "softmax", {{"M", 129}, {"N", columns}}, of_types(type, type), {});
+      check_rows(engine, "layer_norm", {{"M", 130}, {"N", columns}}, of_types(type, type), {{"AFFINE", 2}});
     }
   }
 }
