@@ -16,7 +16,9 @@ using Numbers = std::map<std::string, std::int64_t>;
 
 using Types = std::map<std::string, DType>;
 
-Types of_types(DType in, DType out) { return {{"T", in}, {"O", out}}; }
+Types of_types(DType in, DType out) {
+  return {{"T", in}, {"O", out}};
+}
 
 void check_rows(Engine& engine, const char* kernel, Numbers dims, Types types, const Numbers& params) {
   const Request request{.kernel = kernel, .dims = std::move(dims), .types = std::move(types), .params = params};
