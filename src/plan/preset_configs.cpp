@@ -169,7 +169,9 @@ bool never_valid(const templates::Template& kernel, Request request, const Devic
   if (!binding) return false;
   Search search(*binding);
   const auto violated = [&](const templates::Expression& condition) {
-    return !templates::depends_on_problem(kernel, condition) && condition.evaluate(search.values()).value_or(0) == 0;
+    return std::ranges::any_of(condition.conjuncts(), [&](const templates::Expression& part) {
+      return !templates::depends_on_problem(kernel, part) && part.evaluate(search.values()).value_or(0) == 0;
+    });
   };
   return std::ranges::any_of(kernel.rules, [&](const auto& rule) { return violated(rule.condition); }) ||
          (when != nullptr && violated(*when));

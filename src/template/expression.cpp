@@ -1,5 +1,7 @@
 #include "template/expression.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/failure.h"
@@ -164,6 +166,39 @@ std::optional<std::string_view> Expression::single_name() const {
   if (nodes_.size() != 1 || nodes_[0].kind != Node::Kind::reference) return std::nullopt;
   if (references_[0].kind != Reference::Kind::name) return std::nullopt;
   return references_[0].name;
+}
+
+// Adds a node of another expression with its operands and references. Returns its index.
+int Expression::take(const Expression& from, int node) {
+  Node copy = from.nodes_[static_cast<std::size_t>(node)];
+  for (int& operand : copy.operands) operand = take(from, operand);
+  if (copy.kind == Node::Kind::reference) {
+    const Reference& referred = from.references_[static_cast<std::size_t>(copy.value)];
+    const auto known = std::ranges::find(references_, referred.text(), &Reference::text);
+    copy.value = known - references_.begin();
+    if (known == references_.end()) references_.push_back(referred);
+  }
+  nodes_.push_back(std::move(copy));
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+void Expression::add_conjuncts(int node, std::vector<Expression>& to) const {
+  const Node& root = nodes_[static_cast<std::size_t>(node)];
+  if (root.op == Node::Operator::logical_and) {
+    for (const int operand : root.operands) add_conjuncts(operand, to);
+    return;
+  }
+  Expression part = *this;
+  part.nodes_.clear();
+  part.references_.clear();
+  part.take(*this, node);
+  to.push_back(std::move(part));
+}
+
+std::vector<Expression> Expression::conjuncts() const {
+  std::vector<Expression> parts;
+  add_conjuncts(static_cast<int>(nodes_.size()) - 1, parts);
+  return parts;
 }
 
 std::string Expression::file_and_line() const {

@@ -82,6 +82,10 @@ class Expression {
   // Returns the name if the expression consists of a single name.
   std::optional<std::string_view> single_name() const;
 
+  // Returns the operands of the outermost &&, from left to right: all are true if and only if this is. Returns a copy
+  // of the whole without one. Each has only its own references, and the text of the whole.
+  std::vector<Expression> conjuncts() const;
+
   std::string_view text() const { return text_; }  // as written
   const Position& at() const { return at_; }
   std::string file_and_line() const;  // "templates/kernels/gemm_wgmma.cu:19"
@@ -90,6 +94,9 @@ class Expression {
   std::string values(const Scope& scope) const;
 
  private:
+  int take(const Expression& from, int node);
+  void add_conjuncts(int node, std::vector<Expression>& to) const;
+
   friend class ExpressionParser;
   friend class ListExpression;
   friend class ReferenceTable;

@@ -202,6 +202,22 @@ TEST_CASE("an expression knows what it refers to") {
   CHECK(expression->file_and_line() == "expression:1");
 }
 
+TEST_CASE("the operands of the outermost && are expressions of their own") {
+  const auto whole = parse_expression("M > 8192 && (sizeof(T) == 2 || K < M) && (M % 2 == 1 && K > M)");
+  REQUIRE(whole);
+  const std::vector<Expression> parts = whole->conjuncts();
+  std::vector<std::int64_t> values;
+  std::vector<std::string> references;
+  for (const Expression& part : parts) {
+    values.push_back(part.evaluate(example_scope()).value());
+    for (const Reference& reference : part.references()) references.push_back(reference.text());
+  }
+  CHECK(values == std::vector<std::int64_t>{0, 1, 1, 0});
+  CHECK(references == std::vector<std::string>{"M", "sizeof(T)", "K", "M", "M", "K", "M"});
+  CHECK(parse_expression("M > 1 || K > 1")->conjuncts().size() == 1);
+  CHECK(Expression(7).conjuncts().front().constant() == 7);
+}
+
 TEST_CASE("constants, single names and texts") {
   CHECK(parse_expression(" 2 * (3 + 4) ")->constant() == 14);
   CHECK(parse_expression(" 2 * (3 + 4) ")->text() == "2 * (3 + 4)");

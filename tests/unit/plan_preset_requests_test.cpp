@@ -171,4 +171,18 @@ TEST_CASE("every preset of the library's own kernels is a plan on every device i
   }
 }
 
+TEST_CASE("a preset is for no type that one part of its condition excludes") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! type T = f32 in {f32, bf16, s8}
+//! dim N
+//! param FORM = 0 in {0, 1}
+//! tensor D : T[N] out
+//! preset FORM = 1 when N > 100 && sizeof(T) < 4 && N < 5000
+//! launch grid 1 block 32
+)";
+  CHECK(listed(text) == std::vector<std::string>{"T=bf16 N=1024 FORM=1 ", "T=s8 N=1024 FORM=1 ", "T=f32 N=1024 FORM=0 ",
+                                                 "T=bf16 N=1024 FORM=0 ", "T=s8 N=1024 FORM=0 "});
+}
+
 }  // namespace tma_jit::plan
