@@ -4,6 +4,9 @@
 //   each_device_field([](const char* name, auto& to, const auto& from) { … }, to, from);
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 namespace tma_jit {
 
 // For DeviceInfo and its forms in C: the numbers in a file of device facts.
@@ -77,6 +80,29 @@ template <class Visit, class... Stats> void each_cache_counter(Visit&& visit, St
   visit("remote_uploads", stats.remote_uploads...);
   visit("remote_upload_failures", stats.remote_upload_failures...);
   visit("remote_off", stats.remote_off...);
+}
+
+// Returns the first `count` values of an array, which are those that a tensor map uses.
+template <class Array> auto used(Array& values, int count) {
+  return std::span(values).first(static_cast<std::size_t>(count));
+}
+
+// For TensorMapSpec, whose lists are visited as spans of what its mode and rank use. A reader sets the rank first.
+template <class Visit, class... Maps> void each_map_field(Visit&& visit, Maps&... maps) {
+  visit("type", maps.as...);
+  visit("mode", maps.mode...);
+  visit("box", used(maps.box, maps.box_rank())...);
+  visit("dims", used(maps.dims, maps.rank)...);
+  visit("strides_bytes", used(maps.strides, maps.rank - 1)...);
+  visit("element_strides", used(maps.element_strides, maps.rank)...);
+  if (((maps.corners() > 0) && ...)) {
+    visit("lower_corner", used(maps.lower, maps.corners())...);
+    visit("upper_corner", used(maps.upper, maps.corners())...);
+  }
+  visit("swizzle", maps.swizzle...);
+  visit("interleave", maps.interleave...);
+  visit("l2_promotion", maps.l2_promotion...);
+  visit("fill", maps.fill...);
 }
 
 }  // namespace tma_jit

@@ -4,6 +4,7 @@
 #include <tma_jit/json.h>
 
 #include "base/digest.h"
+#include "json/json_tensor_map.h"
 
 namespace tma_jit {
 namespace {
@@ -24,40 +25,6 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::hooks: return "hooks";
   }
   return "dims";
-}
-
-int bytes_of(Interleave interleave) {
-  return interleave == Interleave::none ? 0 : 8 << static_cast<int>(interleave);
-}
-int bytes_of(L2Promotion promotion) {
-  return promotion == L2Promotion::none ? 0 : 32 << static_cast<int>(promotion);
-}
-
-// Reverses the driver's order to outermost first, as templates write shapes.
-template <class Array> Json outermost_first(const Array& values, int count) {
-  Json list = Json::array();
-  for (int i = count; i-- > 0;) list.push_back(values[static_cast<std::size_t>(i)]);
-  return list;
-}
-
-Json object_of(const TensorMapSpec& map) {
-  Json object = {{"type", name_of(map.type())},
-                 {"mode", name_of(map.mode)},
-                 {"box", outermost_first(map.box, map.box_rank())},
-                 {"dims", outermost_first(map.dims, map.rank)},
-                 {"strides_bytes", outermost_first(map.strides, map.rank - 1)},
-                 {"element_strides", outermost_first(map.element_strides, map.rank)}};
-  if (map.corners() > 0) {
-    object["lower_corner"] = outermost_first(map.lower, map.corners());
-    object["upper_corner"] = outermost_first(map.upper, map.corners());
-  }
-  object["swizzle"] = span_of(map.swizzle);
-  object["swizzle_atom"] = atom_of(map.swizzle);
-  object["swizzle_flip"] = map.swizzle == Swizzle::b128_atom_b32_flip_b8;
-  object["interleave"] = bytes_of(map.interleave);
-  object["l2_promotion"] = bytes_of(map.l2_promotion);
-  object["fill"] = map.fill == Fill::nan ? "nan" : "zero";
-  return object;
 }
 
 // Two hexadecimal digits a byte, the lowest first.
@@ -83,7 +50,7 @@ Json object_of(const Argument& argument) {
   }
   if (argument.kind == Argument::Kind::scalar) object["image"] = digits_of(argument.image);
   if (argument.hooks_offset) object["operand"] = argument.declaration;
-  if (argument.map) object["map"] = object_of(*argument.map);
+  if (argument.map) object["map"] = json::object_of(*argument.map);
   if (argument.kind == Argument::Kind::workspace) {
     object["workspace_bytes"] = argument.workspace_bytes;
     object["zeroed"] = argument.workspace_zeroed;

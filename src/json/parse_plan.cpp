@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "core/argument_images.h"
 #include "core/scalar_image.h"
+#include "json/json_tensor_map.h"
 
 namespace tma_jit {
 namespace {
@@ -42,69 +43,12 @@ Result<DType> type_in(const Json& object) {
   return failure(ErrorCode::parse, "{} is not an element type", name);
 }
 
-// Reads a list of exactly `count` integers into an array, from its last one on if it is `reversed`.
-template <class Integer, std::size_t most>
-Result<void> read_list(const Json& object, const char* name, std::array<Integer, most>& to, std::size_t count,
-                       bool reversed = true) {
-  TMA_JIT_ASSIGN(std::vector<Integer> list, integers_in<Integer>(field(object, name), name));
-  if (list.size() != count) return failure(ErrorCode::parse, "{} has {} elements, not {}", name, list.size(), count);
-  if (reversed) std::ranges::reverse(list);
+// Reads a list of exactly three integers.
+template <class Integer> Result<void> read_extents(const Json& object, const char* name, std::array<Integer, 3>& to) {
+  TMA_JIT_ASSIGN(const std::vector<Integer> list, integers_in<Integer>(field(object, name), name));
+  if (list.size() != to.size()) return failure(ErrorCode::parse, "{} has {} elements, not 3", name, list.size());
   std::ranges::copy(list, to.begin());
   return {};
-}
-
-// Returns which of `count` values of an enum has the properties that `matches` looks for.
-template <class Enum, class Matches> Result<Enum> value_in(const char* name, int count, Matches matches) {
-  for (int i = 0; i < count; ++i) {
-    if (matches(static_cast<Enum>(i))) return static_cast<Enum>(i);
-  }
-  return failure(ErrorCode::parse, "{} has a value that no tensor map has", name);
-}
-
-Result<void> read_traversal(const Json& object, TensorMapSpec& map) {
-  TMA_JIT_ASSIGN(const auto span, integer_in<std::uint32_t>(field(object, "swizzle"), "swizzle"));
-  TMA_JIT_ASSIGN(const auto atom, integer_in<std::uint32_t>(field(object, "swizzle_atom"), "swizzle_atom"));
-  TMA_JIT_ASSIGN(const bool flip, flag_in(object, "swizzle_flip"));
-  TMA_JIT_ASSIGN(map.swizzle, value_in<Swizzle>("swizzle", 7, [&](Swizzle each) {
-                   return span_of(each) == span && atom_of(each) == atom &&
-                          (each == Swizzle::b128_atom_b32_flip_b8) == flip;
-                 }));
-  TMA_JIT_ASSIGN(const int interleave, integer_in<int>(field(object, "interleave"), "interleave"));
-  TMA_JIT_ASSIGN(map.interleave, value_in<Interleave>("interleave", 3, [&](Interleave each) {
-                   return interleave == (each == Interleave::none ? 0 : 8 << static_cast<int>(each));
-                 }));
-  TMA_JIT_ASSIGN(const int promotion, integer_in<int>(field(object, "l2_promotion"), "l2_promotion"));
-  TMA_JIT_ASSIGN(map.l2_promotion, value_in<L2Promotion>("l2_promotion", 4, [&](L2Promotion each) {
-                   return promotion == (each == L2Promotion::none ? 0 : 32 << static_cast<int>(each));
-                 }));
-  TMA_JIT_ASSIGN(const std::string fill, text_in(object, "fill"));
-  map.fill = fill == "nan" ? Fill::nan : Fill::zero;
-  return {};
-}
-
-Result<TensorMapSpec> map_in(const Json& object, DType dtype) {
-  TensorMapSpec map;
-  map.dtype = dtype;
-  TMA_JIT_ASSIGN(const std::string type, text_in(object, "type"));
-  map.as = map_type_named(type);
-  if (!map.as) return failure(ErrorCode::parse, "{} is not an element type of tensor maps", type);
-  TMA_JIT_ASSIGN(const std::string mode, text_in(object, "mode"));
-  TMA_JIT_ASSIGN(map.mode, value_in<MapMode>("mode", 4, [&](MapMode each) { return name_of(each) == mode; }));
-  const std::size_t rank = field(object, "dims").size();
-  if (rank < 1 || rank > kRankMax) return failure(ErrorCode::parse, "a tensor map has 1 to 5 dims, not {}", rank);
-  map.rank = static_cast<int>(rank);
-  if (map.mode != MapMode::tile && rank < 3)
-    return failure(ErrorCode::parse, "an im2col map has 3 to 5 dims, not {}", rank);
-  TMA_JIT_CHECK(read_list(object, "dims", map.dims, rank));
-  TMA_JIT_CHECK(read_list(object, "strides_bytes", map.strides, rank - 1));
-  TMA_JIT_CHECK(read_list(object, "box", map.box, static_cast<std::size_t>(map.box_rank())));
-  TMA_JIT_CHECK(read_list(object, "element_strides", map.element_strides, rank));
-  if (const auto corners = static_cast<std::size_t>(map.corners()); corners > 0) {
-    TMA_JIT_CHECK(read_list(object, "lower_corner", map.lower, corners));
-    TMA_JIT_CHECK(read_list(object, "upper_corner", map.upper, corners));
-  }
-  TMA_JIT_CHECK(read_traversal(object, map));
-  return map;
 }
 
 // An operand of a hook; a dimension that is broadcast has the extent 1 and the stride 0.
@@ -153,7 +97,7 @@ Result<void> read_tensor(const Json& object, Argument& tensor) {
     return failure(ErrorCode::parse, "{} has {} bytes, which are too few", tensor.name, tensor.image.size());
   if (!tensor.present) return {};
   if (const Json& map = field(object, "map"); !map.is_null()) {
-    TMA_JIT_ASSIGN(tensor.map, map_in(map, tensor.dtype));
+    TMA_JIT_ASSIGN(tensor.map, json::map_in(map, tensor.dtype));
   }
   if (view > 0) put_view(tensor.image, offset, 0, tensor.strides);
   return {};
@@ -254,9 +198,9 @@ Result<void> read_dims(const Json& list, Plan& plan) {
 }
 
 Result<void> read_geometry(const Json& object, Geometry& geometry) {
-  TMA_JIT_CHECK(read_list(object, "grid", geometry.grid, 3, false));
-  TMA_JIT_CHECK(read_list(object, "block", geometry.block, 3, false));
-  TMA_JIT_CHECK(read_list(object, "cluster", geometry.cluster, 3, false));
+  TMA_JIT_CHECK(read_extents(object, "grid", geometry.grid));
+  TMA_JIT_CHECK(read_extents(object, "block", geometry.block));
+  TMA_JIT_CHECK(read_extents(object, "cluster", geometry.cluster));
   TMA_JIT_ASSIGN(geometry.smem_bytes, integer_in<std::uint32_t>(field(object, "smem_bytes"), "smem_bytes"));
   TMA_JIT_ASSIGN(geometry.programmatic, flag_in(object, "programmatic"));
   return {};
