@@ -147,6 +147,28 @@ static void bad_options(void) {
   options.template_dir_count = 2;
   options.template_dirs = folders;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "template_dirs[1] is NULL");
+  options.template_dir_count = 0;
+  options.seal = 3;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "seal is 3; it is 0 to 2");
+  options.seal = TMA_JIT_SEAL_OFF;
+  options.tuning_policy = -1;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "tuning_policy is -1");
+  options.tuning_policy = TMA_JIT_TUNING_OFF;
+  options.compiler_workers = -1;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "compiler_workers is -1");
+  options.compiler_workers = 0;
+  options.compile_time_limit_s = -2;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "compile_time_limit_s is -2");
+  options.compile_time_limit_s = TMA_JIT_NONE;
+  options.cache_wait_s = -0.5;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "cache_wait_s is -0.5");
+  options.cache_wait_s = TMA_JIT_NONE;
+  options.tuning_device_share = TMA_JIT_NONE; /* has no such value */
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "tuning_device_share is -1");
+  options.tuning_device_share = 0;
+  REQUIRE_OK(tma_jit_engine_create(&options, &engine, &error));
+  tma_jit_engine_free(engine);
+  engine = NULL;
   CHECK_NULL_REFUSED(tma_jit_engine_create(NULL, NULL, &error), "out");
   REQUIRE_OK(tma_jit_engine_create(NULL, &engine, &error));
   tma_jit_engine_free(engine);
