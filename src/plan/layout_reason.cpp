@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tma_jit/estimate.h>
+
 #include "base/text.h"
 #include "plan/values.h"
 #include "template/template.h"
@@ -113,16 +115,24 @@ std::string difference(const Plan& wanted, const Plan& plan) {
   return joined(params);
 }
 
-// Compares the estimated times; "" if the templates do not state them.
-std::string speed(const Plan& wanted, const Plan& plan) {
-  if (wanted.work.cycles <= 0 || plan.work.cycles <= 0) return {};
-  const double share = wanted.work.cycles / plan.work.cycles;
-  return share >= kSameSpeed ? std::string() : fmt::format(", about {:.0f} % of the speed", 100 * share);
+// Returns the wanted plan's time over the other's, by the templates' cycles or, where one states none, by the estimate;
+// 1 where that does not cover both.
+double share_of_speed(const Plan& wanted, const Plan& plan, const DeviceInfo& device) {
+  if (wanted.work.cycles > 0 && plan.work.cycles > 0) return wanted.work.cycles / plan.work.cycles;
+  const auto ideal = estimate(wanted, device), given = estimate(plan, device);
+  const bool covered = ideal && given && ideal->described && given->described;
+  return covered ? ideal->time_us / given->time_us : 1;
+}
+
+std::string speed(const Plan& wanted, const Plan& plan, const DeviceInfo& device) {
+  const double share = share_of_speed(wanted, plan, device);
+  return share >= kSameSpeed ? std::string()
+                             : fmt::format(", about {:.0f} % of the speed by the estimate", 100 * share);
 }
 
 }  // namespace
 
-std::string layout_reason(const Request& request, const Plan& plan, const Planner& planner) {
+std::string layout_reason(const Request& request, const Plan& plan, const DeviceInfo& device, const Planner& planner) {
   const std::vector<Trait> traits = traits_of(request);
   if (traits.empty()) return {};
   Request better = request;
@@ -132,7 +142,7 @@ std::string layout_reason(const Request& request, const Plan& plan, const Planne
   const auto wanted = planner(better);
   if (!wanted || alike(*wanted, plan)) return {};
   return fmt::format("{}: {}{}", joined(causes(traits, better, *wanted, planner)), difference(*wanted, plan),
-                     speed(*wanted, plan));
+                     speed(*wanted, plan, device));
 }
 
 }  // namespace tma_jit::plan

@@ -183,7 +183,7 @@ Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, Templ
 Result<Plan> make_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates, Avoided avoided) {
   const Planner planner = [&](const Request& other) { return choose_plan(other, device, templates, avoided); };
   TMA_JIT_ASSIGN(Plan plan, planner(request));
-  if (!plan.reference) plan.reason = layout_reason(request, plan, planner);
+  if (!plan.reference) plan.reason = layout_reason(request, plan, device, planner);
   return plan;
 }
 

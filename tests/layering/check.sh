@@ -29,7 +29,7 @@ awk '
     allow("base", "core")
     allow("device", "core base")
     allow("template", "core base device")
-    allow("plan", "core base device template")
+    allow("plan", "core base device template estimation")
     allow("source", "core base template plan")
     allow("compile", "core base source")
     allow("cache", "core base")
