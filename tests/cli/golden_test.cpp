@@ -68,6 +68,17 @@ TEST_CASE("build") {
   CHECK(ptx.out.find(".target sm_90a") != std::string::npos);
 }
 
+TEST_CASE("build says why the layout leads to a slower kernel") {
+  if (!has_compiler()) return;
+  const std::string line = "  because   S begins at 1 byte: VEC=1 instead of 16";
+  CHECK(on_h100({"build", "copy", "N=1000", "--offset", "S=1"}).out.find(line) != std::string::npos);
+  const auto file = scratch_folder() / "copy.ptx";
+  const CommandResult ptx = on_h100({"build", "copy", "N=1000", "--offset", "S=1", "--ptx", "-o", file.string()});
+  CHECK(ptx.out.starts_with(line));
+  const nlohmann::json built = on_h100({"build", "copy", "N=1000", "--offset", "S=1", "--json"}).json();
+  CHECK(built["reason"].get<std::string>().starts_with("S begins at 1 byte"));
+}
+
 TEST_CASE("check") {
   if (!has_compiler()) return;
   const CommandResult good = run_command({"check", template_folder() + "/scale.cu", "--json"});

@@ -84,7 +84,7 @@ Outcome<Json> bench_one(const Settings& settings, Engine& engine, const Words& w
   const std::string method = emulated ? kMeaningless : method_of(options, time, trial.choices);
   settings.console.report("{} on {} ({}): {} {}\n  config    {}\n  method    {}\n", plan.kernel, device.name, plan.arch,
                           dim_words(plan), type_words(plan), config_words(plan), method);
-  if (!plan.reason.empty()) settings.console.report("  because   {}\n", plan.reason);
+  settings.console.report("{}", because_line(plan));
   if (emulated) {
     settings.console.report("  emulated  {:.1f} ms for one launch\n", time.median_us / 1000);
   } else {

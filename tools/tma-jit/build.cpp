@@ -17,16 +17,23 @@ struct Words {
   std::string output;
 };
 
+Json facts_of(const Plan& plan) {
+  return {{"kernel", plan.kernel},
+          {"entry", plan.entry},
+          {"arch", plan.arch},
+          {"config", cli::to_json(plan)["config"]},
+          {"reason", plan.reason}};
+}
+
 Outcome<int> build_ptx(const Settings& settings, Engine& engine, const Plan& plan, const std::string& output) {
   CLI_ASSIGN(const std::string text, engine.build_ptx(plan));
-  Json object = {
-      {"kernel", plan.kernel}, {"entry", plan.entry}, {"arch", plan.arch}, {"config", cli::to_json(plan)["config"]}};
+  Json object = facts_of(plan);
   if (output.empty()) {
     settings.console.result("{}", text);
     object["ptx"] = text;
   } else {
     CLI_CHECK(write_bytes(output, {}, std::as_bytes(std::span(text))));
-    settings.console.report("wrote {}\n", output);
+    settings.console.report("{}wrote {}\n", because_line(plan), output);
     object["output"] = output;
   }
   settings.console.object(object);
@@ -36,11 +43,10 @@ Outcome<int> build_ptx(const Settings& settings, Engine& engine, const Plan& pla
 Outcome<int> build_cubin(const Settings& settings, Engine& engine, const Plan& plan, const std::string& output) {
   CLI_ASSIGN(const Artifact cubin, engine.build(plan));
   if (!output.empty()) CLI_CHECK(write_bytes(output, {}, cubin.bytes));
-  settings.console.report("{} for {}: {} {} {}\n{}", plan.kernel, plan.arch, dim_words(plan), type_words(plan),
-                          config_words(plan), describe(cubin, plan));
+  settings.console.report("{} for {}: {} {} {}\n{}{}", plan.kernel, plan.arch, dim_words(plan), type_words(plan),
+                          config_words(plan), because_line(plan), describe(cubin, plan));
   if (!output.empty()) settings.console.report("  wrote     {}\n", output);
-  Json object = {
-      {"kernel", plan.kernel}, {"entry", plan.entry}, {"arch", plan.arch}, {"config", cli::to_json(plan)["config"]}};
+  Json object = facts_of(plan);
   merge(object, cli::to_json(cubin, plan));
   if (!output.empty()) object["output"] = output;
   settings.console.object(object);

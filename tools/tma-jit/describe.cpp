@@ -108,6 +108,10 @@ std::string type_words(const Plan& plan) {
   return words;
 }
 
+std::string because_line(const Plan& plan) {
+  return plan.reason.empty() ? std::string() : fmt::format("  because   {}\n", plan.reason);
+}
+
 std::string describe(const Plan& plan) {
   const Geometry& g = plan.geometry;
   std::string text = fmt::format("{} for {} from {}\n", plan.kernel, plan.arch, plan.file);
@@ -116,7 +120,7 @@ std::string describe(const Plan& plan) {
   if (!plan.record.empty()) text += fmt::format("  record    {}\n", plan.record);
   text += fmt::format("  launch    grid {}, block {}, cluster {}, {} bytes of dynamic shared memory{}\n", dims3(g.grid),
                       dims3(g.block), dims3(g.cluster), g.smem_bytes, g.programmatic ? ", programmatic" : "");
-  if (!plan.reason.empty()) text += fmt::format("  because   {}\n", plan.reason);
+  text += because_line(plan);
   for (const Argument& argument : plan.arguments) text += describe(argument);
   for (const Hook& hook : plan.hooks) text += fmt::format("  hook      {} = {}\n", hook.name, hook.text);
   for (const Constant& constant : plan.constants) {

@@ -23,6 +23,9 @@ std::string config_words(const Plan& plan);
 std::string dim_words(const Plan& plan);
 std::string type_words(const Plan& plan);
 
+// Returns the line of a report with the reason of a plan, "" if it has none.
+std::string because_line(const Plan& plan);
+
 std::string describe(const Plan& plan);
 std::string describe(const Artifact& cubin, const Plan& plan);
 

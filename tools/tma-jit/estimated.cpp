@@ -115,7 +115,7 @@ std::string describe(const Estimated& estimated, const DeviceInfo& device) {
   const auto& [plan, estimate] = estimated;
   std::string text = fmt::format("{} on {} ({}): {} {}\n  config    {}\n", plan.kernel, device.name, plan.arch,
                                  dim_words(plan), type_words(plan), estimated.configuration());
-  if (!plan.reason.empty()) text += fmt::format("  because   {}\n", plan.reason);
+  text += because_line(plan);
   text += fmt::format("  time      {:.2f} us, bound by {}\n", estimate.time_us, name_of(estimate.bound));
   text += fmt::format("  share     {:.1f}% of the device's peak", 100 * estimate.share);
   if (estimate.flops > 0) text += fmt::format(", {:.4g} TFLOP/s", estimate.flops / estimate.time_us * 1e-6);

@@ -65,7 +65,7 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
   const auto device = engine.device();
   console.report("{} on {} ({}): {} {}\n  config    {}\n", plan.kernel, device ? device->name : "", plan.arch,
                  dim_words(plan), type_words(plan), config_words(plan));
-  if (!plan.reason.empty()) console.report("  because   {}\n", plan.reason);
+  console.report("{}", because_line(plan));
   const bool ptx = trial.launch.artifact().form == Artifact::Form::ptx;
   console.report("  {:<8}  {}\n", ptx ? "PTX" : "cubin",
                  trial.launch.artifact().compiled
