@@ -85,6 +85,7 @@ bool alike(const Plan& a, const Plan& b) {
 // it.
 std::vector<std::string> causes(const std::vector<Trait>& traits, const Request& request, const Plan& wanted,
                                 const Planner& planner) {
+  if (traits.size() == 1) return {traits.front().text};
   std::vector<std::string> alone, all;
   for (const Trait& trait : traits) {
     Request one = request;
