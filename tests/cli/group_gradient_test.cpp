@@ -58,6 +58,10 @@ TEST_CASE("gradients of groups that a warp, a block or a cluster keeps in shared
     check_passes(kAmpere, size, {"N=3", "C=9", "G=3", "T=f32", "AFFINE=1"});
   }
   check_passes(kStarved, "701", {"N=3", "C=9", "G=3", "CLUSTER=8", "THREADS=128", "LANES=128"});
+  for (const char* file : {"group_norm_backward", "group_norm_backward_shared"}) {  // what a group gives cancels
+    for (const char* size : {"1", "2"})
+      check_passes(kHopper, size, {"N=3", "C=8", "G=8", "T=f32", "--template-file", file});
+  }
   check_passes(kHopper, "33",
                {"N=2", "C=4", "G=2", "--operand", "residual : bf16[N, C, S]", "--hook",
                 "output=dx + residual[n, c, s] + 0.1f * c"});

@@ -341,6 +341,9 @@ TEST_CASE("gradients of rows of any length, with and without weights, of no rows
     check_passes({kernel, kDevice, kEmulator, "M=40", "N=503", "T=f32", "WHOLE=2", "LANES=128", "THREADS=128"});
     check_passes({kernel, kDevice, kEmulator, "M=19", "N=1001", "--offset", "X=1"});
   }
+  for (const char* kernel : {"rms_norm_backward", "layer_norm_backward"}) {  // rows whose terms cancel
+    for (const char* columns : {"N=1", "N=2"}) check_passes({kernel, kDevice, kEmulator, "M=9", columns, "T=f32"});
+  }
   check_passes({"rms_norm_backward", kDevice, kEmulator, "M=9", "N=40", "WEIGHT=0"});
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=0"});
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=1", "T=f32", "G=bf16"});

@@ -187,7 +187,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
 
   // Stores DX.
   template <class Output> __device__ void store(const RowGradient& at, Output output) const {
-    const f32 slope = -at.r * at.r * at.mean_gh, origin = -at.r * at.mean_g;
+    const f32 tilt = -at.r * at.mean_gh, slope = at.r * tilt, origin = -at.r * at.mean_g;
 #pragma unroll 2
     for (int q = lane_; q < packs_; q += Lanes) {
       const Elements<T> x = {x_[q]}, dy = {dy_[q]};
@@ -205,7 +205,10 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
         const ChannelAffine<T, kCount, Narrow, Affine >= 1> affine(W_, W_, end_channel(), by_channel_, group.first, j);
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
-          const f32 g = affine(to_f32(dy[i]), i), dx = at.r * g + (slope * (to_f32(x[i]) - at.mean) + origin);
+          // The product is rounded as that in the mean of g: DX of a group of one element is 0.
+          f32 g = to_f32(dy[i]);
+          if constexpr (Affine >= 1) g = __fmul_rn(g, affine.weight.value[i]);
+          const f32 dx = at.r * (g - at.mean_g + tilt * (to_f32(x[i]) - at.mean));
           out.x[i] = from_f32<T>(output(dx, group.n, affine.channel_of(i), affine.position_of(i)));
         }
       }

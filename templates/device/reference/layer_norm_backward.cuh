@@ -25,7 +25,7 @@
 //! hook    output(f32 dx, s32 row, s32 column) : f32 = dx  "applied to each element of DX, such as another gradient added to it"
 //!
 //! work    flops 14 * M * N  bytes 3 * M * N * sizeof(T) + N * ((AFFINE > 0) * sizeof(T) + AFFINE * sizeof(G))
-//! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256
+//! reference layer_norm_backward_reference  grid max(min(M, 65536), ceil_div(N, 256), 1)  block 256  bits N == 2 ? 6 : 0 "what a row of two elements gives cancels but for eps"
 #include "device/reference/row_reduce.cuh"
 
 // One block per row for DX, and one per 256 columns for DW and DB.
