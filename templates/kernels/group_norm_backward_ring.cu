@@ -17,7 +17,7 @@
 //!
 //! require NARROW == 0                              "a pack has elements of two channels at most"
 //! require RAGGED == 0 || N <= 1 || stride(X, 0) % COUNT == 0 "a thread's packs stay in their channels from one batch to the next"
-//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require CLUSTER <= min(device.cluster_max, device.sm_count * BLOCKS) "the device must have clusters of that size, and room for one"
 //! require EACH <= THREADS * PACKS && EACH > THREADS * (PACKS - 2) "the packs of a part are those of its threads"
 //! require GROUP_PACKS > 700 || (GROUP_PACKS >= 300 && N * G >= device.sm_count * 30) "smaller groups, where they are few, are faster in blocks of their own"
 //! require WHOLE == 1 || GROUP_PACKS <= 448 "larger groups whose channels break packs are kept by blocks of their own"

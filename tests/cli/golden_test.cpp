@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "command.h"
 
@@ -98,6 +99,24 @@ TEST_CASE("check") {
   CHECK(built.out.find("emulated") == std::string::npos);
   CHECK(one.out.find("scale.cu: 0 failures: ") != std::string::npos);
   check_golden("check_no_compile", run_command({"check", faulty("no_compile.cu")}));
+}
+
+TEST_CASE("check emulates more processors where the presets need them") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::ifstream original(template_folder() + "/scale.cu");
+  std::stringstream text;
+  text << original.rdbuf();
+  std::string kernel = text.str();
+  kernel.insert(kernel.find("//! require"),
+                "//! require device.sm_count >= 8  \"a cluster's blocks fill a processor each\"\n");
+  const std::string file = (scratch_folder() / "scale_wide.cu").string();
+  std::ofstream(file) << kernel;
+  const CommandResult good = run_command({"check", file, "--arch", "sm_90a"});
+  CHECK(good.exit == 0);
+  CHECK(good.out.find(" on 8 processors") != std::string::npos);
+  const CommandResult few = run_command({"check", file, "--arch", "sm_90a", "--processors", "4"});
+  CHECK(few.exit == 1);
+  CHECK(few.out.find(" on 4 processors") != std::string::npos);
 }
 
 TEST_CASE("list shows kernels or probes, never both") {

@@ -18,7 +18,7 @@ struct Words {
   std::vector<std::string> words;  // dims
   std::vector<std::string> hooks;
   bool builds_only = false;
-  int processors = 4;  // few, so that persistent blocks get several tiles; enough for the cluster of any preset
+  int processors = 0;  // 0: as few as the presets allow
 };
 
 struct Row {
@@ -185,7 +185,8 @@ void add_check(Verb command, Settings& settings) {
   verb.option("file", words->file, "the template (.cu)").required();
   verb.option("words", words->words, "NAME=VALUE of dims; the others are 1024, and of several sizes in the emulator");
   verb.repeated("--hook", words->hooks, "NAME=TEXT of a hook; may be repeated");
-  verb.option("--processors", words->processors, "of the emulated device (4)").range(1, 1024);
+  verb.option("--processors", words->processors, "of the emulated device (4, or 8 where clusters need them)")
+      .range(1, 1024);
   verb.flag("--no-emulator", words->builds_only, "build only");
   verb.runs([&settings, words] { return check(settings, *words); });
 }

@@ -12,6 +12,9 @@
 namespace tma_jit::cli {
 namespace {
 
+constexpr int kFewProcessors = 4;
+constexpr int kLargestCluster = 8;
+
 // Returns the settings in --device if that is the emulator, with `arch` as target.
 Outcome<EmulatorSettings> emulator_settings(const Settings& settings, const CheckedFile& file,
                                             const std::string& arch) {
@@ -24,6 +27,13 @@ Outcome<EmulatorSettings> emulator_settings(const Settings& settings, const Chec
   if (emulator.processors == 0) emulator.processors = file.processors;
   return emulator;
 }
+
+// A device and the problems to run on it.
+struct Runs {
+  EmulatorSettings emulator;
+  Engine engine;
+  std::vector<Request> requests;
+};
 
 Outcome<Engine> emulated_engine(const Settings& settings, const CheckedFile& file, const EmulatorSettings& emulator) {
   Settings one = settings;
@@ -44,6 +54,34 @@ Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Requ
   if (!file.kernel->files.front().reference) return std::string();
   CLI_ASSIGN(const TrialCheck check, check_trial(engine, trial));
   return check.passed() ? std::string() : describe(check);
+}
+
+// Returns the problems for an emulated device; none where there is no device.
+Outcome<Runs> find_runs(const Settings& settings, const CheckedFile& file, EmulatorSettings emulator) {
+  CLI_ASSIGN(Engine engine, emulated_engine(settings, file, emulator));
+  std::vector<Request> requests;
+  if (engine.device()) {
+    CLI_ASSIGN(std::vector<Request> found, engine.examples(file.kernel->name, file.dims));
+    requests = of_file(std::move(found), file);
+  }
+  return Runs{std::move(emulator), std::move(engine), std::move(requests)};
+}
+
+std::ptrdiff_t refusals(Runs& runs) {
+  return std::ranges::count_if(runs.requests, [&](const Request& one) { return !runs.engine.plan(one); });
+}
+
+// Finds problems for few processors, so that persistent blocks get several tiles; for more where some preset has none
+// on few, as one of clusters whose blocks fill a processor each.
+Outcome<Runs> choose_runs(const Settings& settings, const CheckedFile& file, EmulatorSettings emulator) {
+  if (emulator.processors > 0) return find_runs(settings, file, std::move(emulator));
+  emulator.processors = kFewProcessors;
+  CLI_ASSIGN(Runs few, find_runs(settings, file, emulator));
+  const std::ptrdiff_t refused = refusals(few);
+  if (refused == 0) return few;
+  emulator.processors = kLargestCluster;
+  CLI_ASSIGN(Runs more, find_runs(settings, file, std::move(emulator)));
+  return refusals(more) < refused ? std::move(more) : std::move(few);
 }
 
 Json run_one(Engine& engine, const CheckedFile& file, const Request& request) {
@@ -87,14 +125,13 @@ std::vector<Request> of_file(std::vector<Request> requests, const CheckedFile& f
 }
 
 Outcome<Emulated> check_emulated(const Settings& settings, const CheckedFile& file, const std::string& arch) {
-  CLI_ASSIGN(const EmulatorSettings emulator, emulator_settings(settings, file, arch));
-  CLI_ASSIGN(Engine engine, emulated_engine(settings, file, emulator));
+  CLI_ASSIGN(EmulatorSettings chosen, emulator_settings(settings, file, arch));
+  CLI_ASSIGN(Runs runs, choose_runs(settings, file, std::move(chosen)));
+  auto& [emulator, engine, requests] = runs;
   if (!engine.device()) {
     settings.console.note("{}: {}; its presets are built only", arch, engine.device().error().line());
     return Emulated{};
   }
-  CLI_ASSIGN(std::vector<Request> found, engine.examples(file.kernel->name, file.dims));
-  const std::vector<Request> requests = of_file(std::move(found), file);
   Emulated result;
   Progress progress(settings.console, requests.size());
   for (const Request& request : requests) {

@@ -18,7 +18,7 @@ struct CheckedFile {
   const Kernel* kernel;  // outlives this
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, std::string> hooks;
-  int processors = 0;  // of the emulated device
+  int processors = 0;  // of the emulated device; 0: as few as the presets allow
 };
 
 // Selects from a kernel's requests those for this file, and adds the hooks.

@@ -13,7 +13,7 @@
 //! let     PART    = ceil_div(LENGTH, THREADS * CLUSTER * COUNT) * THREADS * 16 "bytes of a block's part of a row"
 //! let     SMEM    = 128 + PART
 //!
-//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require CLUSTER <= min(device.cluster_max, device.sm_count * BLOCKS) "the device must have clusters of that size, and room for one"
 //! require SMEM + 1024 <= device.smem_per_block && (SMEM + 2048) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
 //! require BLOCKS * THREADS <= device.threads_per_sm && PACKS * COUNT * BLOCKS * THREADS <= 32768 "the threads of an SM share its registers"
 //!

@@ -21,7 +21,7 @@
 //!
 //! require N > LEAST                                "shorter rows are faster in registers"
 //! require N <= HELD && 2 * N > HELD                "a row must fit into a cluster, and not into half of it"
-//! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
+//! require CLUSTER <= min(device.cluster_max, device.sm_count * BLOCKS) "the device must have clusters of that size, and room for one"
 //! require SMEM + 10240 <= device.smem_per_block && (SMEM + 11264) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
 //! require (PACKS * COUNT * (VECTORS + 1) + 32) * BLOCKS * (THREADS + 64) <= 65536 "the threads of an SM share its registers"
 //! require PACKS * COUNT * VECTORS <= 32            "a thread has registers for the sums of so many columns"
