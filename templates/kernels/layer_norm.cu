@@ -12,6 +12,11 @@
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
+//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
+//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
+//! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
+//! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
+//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
 //! require LANES <= 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one row"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"

@@ -11,6 +11,11 @@
 //! preset  CLUSTER = 8, PACKS = 2, CHUNKS = 2, SLOTS = 13, LAG = 1  when sizeof(T) == 2
 //! preset  THREADS = 480, CLUSTER = 8, PACKS = 1, CHUNKS = 9, SLOTS = 26, LAG = 1
 //!
+//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
+//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
+//! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
+//! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
+//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
 //! require N > 65536 && N <= (sizeof(T) == 4 ? 131072 : 262144) "rows that are faster in a ring"
 //! require N <= 131072 || AFFINE < 2 || SUM == 0 || sizeof(O) < 4 "two vectors and two results of long rows need more registers than a thread has"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"

@@ -8,6 +8,11 @@
 //! let     VECTORS = AFFINE
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
+//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
+//! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
+//! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
+//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
 //! require N * sizeof(T) > (sizeof(T) == 4 ? 32768 : 65536) && N * sizeof(T) <= (sizeof(T) == 4 ? 262144 : 524288) "shorter rows are kept in registers, and longer ones, whose weights would be read from L2 again and again"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require AFFINE == 0 || alignment(W) % 16 == 0    "W is read in packs"

@@ -13,6 +13,10 @@
 //! preset  CLUSTER = 8, PACKS = 4, CHUNKS = 2, SLOTS = 6  when sizeof(T) == 4
 //! preset  THREADS = 480, CLUSTER = 8, PACKS = 2, CHUNKS = 9, SLOTS = 14  when sizeof(T) == 4
 //!
+//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
+//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
+//! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
+//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
 //! require N > 65536 && N <= 262144              "rows that are faster in a ring"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require WEIGHT == 0 || alignment(W) % 16 == 0    "W is read in packs"

@@ -11,6 +11,8 @@
 //! preset  CLUSTER = 8, PACKS = 4, CHUNKS = 4, SLOTS = 6  when sizeof(T) == 4
 //! preset  CLUSTER = 8, PACKS = 2, CHUNKS = 4, SLOTS = 13, LAG = 1  when sizeof(T) == 2
 //!
+//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
+//! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
 //! require N > 131072 && N <= 262144             "rows that are faster in a ring"
 //! require N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 

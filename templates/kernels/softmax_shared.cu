@@ -8,6 +8,8 @@
 //! let     VECTORS = 0
 //! use     "device/reduce/copied_row.cuh"
 //!
+//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
+//! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
 //! require N * sizeof(T) > 32768                    "shorter rows are kept in registers"
 //! require N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 

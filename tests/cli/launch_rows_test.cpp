@@ -349,5 +349,23 @@ TEST_CASE("gradients of rows of any length, with and without weights, of no rows
   check_passes({"layer_norm_backward", kDevice, kEmulator, "M=9", "N=40", "AFFINE=1", "T=f32", "G=bf16"});
 }
 
+TEST_CASE("rows of elements at any stride are normalised by the files that need no neighbours") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const std::string kernel : {"softmax", "log_softmax", "rms_norm", "layer_norm"}) {
+    const std::string file = kernel + "_strided";
+    for (const char* rows : {"ROWS=1", "ROWS=32"}) {
+      for (const char* columns : {"N=0", "N=1", "N=70", "N=5001"})
+        check_passes({kernel, kDevice, kEmulator, "M=33", columns, rows, "T=f32", "--template-file", file});
+      check_passes({kernel, kDevice, kEmulator, "M=0", "N=9", rows, "--template-file", file});
+    }
+    check_passes({kernel, kDevice, "emulator:sm_80", "M=7", "N=9", "T=f16", "O=f16", "--template-file", file});
+  }
+  for (const std::string kernel : {"rms_norm", "layer_norm"}) {
+    check_passes({kernel, kDevice, kEmulator, "M=7", "N=99", "SUM=1", "--hook", "input=x + row", "--hook",
+                  "output=y * column", "--template-file", kernel + "_strided"});
+  }
+  check_passes({"layer_norm", kDevice, kEmulator, "M=7", "N=99", "AFFINE=2", "--template-file", "layer_norm_strided"});
+}
+
 }  // namespace
 }  // namespace tma_jit::cli

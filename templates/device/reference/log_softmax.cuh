@@ -8,9 +8,6 @@
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //!
-//! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
-//! require stride(D, 1) == 1                        "elements of a row of D are neighbours"
-//!
 //! tensor  S : T[M, N]
 //! tensor  D : O[M, N]  out
 //!

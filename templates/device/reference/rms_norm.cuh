@@ -11,11 +11,6 @@
 //!
 //! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
 //!
-//! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
-//! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
-//! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
-//! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
-//!
 //! tensor  X : T[M, N]
 //! tensor  W : T[N]  when WEIGHT == 1
 //! tensor  Y : O[M, N]  out

@@ -1,0 +1,42 @@
+//! kernel  softmax  "D[i,j] = exp(x[i,j]) / sum over j of exp(x[i,j]), x = score(S[i,j]); rows of elements at any stride, such as columns of a matrix"
+//! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! prefer  -1
+//! use     "device/reference/softmax.cuh"
+//! use     "device/reduce/strided_row.cuh"
+//!
+//! preset  ROWS = 1                  when stride(S, 0) >= stride(S, 1) && N > 128
+//! preset  ROWS = 1, THREADS = 128   when stride(S, 0) >= stride(S, 1)
+//! preset  ROWS = 32
+//! preset  ROWS = 32, THREADS = 128  when N <= 64
+
+#include "device/ptx/cvt.cuh"
+#include "device/ptx/ex2.cuh"
+#include "device/ptx/infinity.cuh"
+#include "device/reduce/strided_row.cuh"
+
+#ifndef TMA_JIT_REFERENCE
+
+// A thread stores only what it has read: D may be S.
+extern "C" __global__ __launch_bounds__(THREADS, 1) void softmax(View<const T, 2> S, View<O, 2> D, const Dims dims,
+                                                                 const __grid_constant__ Hooks hooks) {
+  using Row = StridedRow<THREADS, ROWS>;
+  __shared__ Row::Smem smem[2];
+  const Row row(dims.M, dims.N);
+  const auto read = [&](int j) {
+    return hooks.score(to_f32(S.data[row.row * S.stride[0] + j * S.stride[1]]), row.row, j);
+  };
+  f32 greatest = -infinity();
+  row.each(read, [&](f32 x, int) { greatest = fmaxf(greatest, x); });
+  greatest = row.combined(smem[0], greatest, -infinity(), [](f32 a, f32 b) { return fmaxf(a, b); });
+  const auto exponential = [&](f32 x) { return ex2((x - greatest) * kLog2e); };
+  const f32 scale = 1.0F / row.sum(smem[1], read, exponential);
+  row.each(read, [&](f32 x, int j) {
+    D.data[row.row * D.stride[0] + j * D.stride[1]] = from_f32<O>(exponential(x) * scale);
+  });
+}
+
+#else
+
+#include "device/reference/softmax.cuh"
+
+#endif
