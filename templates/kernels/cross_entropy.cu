@@ -1,9 +1,6 @@
 //! kernel  cross_entropy "Y[i] = log(sum over j of exp(x[i,j])) - x[i,label], x = score(S[i,j]), label = L[i]; 0 where L[i] is no column"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
-//!
-//! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
-//! type    I       = s32   in {s32, s64}            "labels; those outside of 0..N-1 mark rows that do not count"
-//! dim     M, N            in 0..2147483647
+//! use     "device/reference/cross_entropy.cuh"
 //!
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
@@ -25,16 +22,8 @@
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
 //!
-//! tensor  S : T[M, N]
-//! tensor  L : I[M]  in 0..N - 1  checked
-//! tensor  Y : f32[M]  out
-//!
-//! hook    score(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
-//!
 //! cluster CLUSTER
 //! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
-//! work    flops 4 * M * N  bytes M * (N * sizeof(T) + sizeof(I) + 4)
-//! reference cross_entropy_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -88,17 +77,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void cross_entropy(View<const T
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row.
-extern "C" __global__ void cross_entropy_reference(View<const T, 2> S, View<const I, 1> L, View<f64, 1> Y,
-                                                   const Dims dims, const __grid_constant__ Hooks hooks) {
-  for (s64 row = blockIdx.x; row < dims.M; row += gridDim.x) {
-    const auto score = [&](s64 j) { return hooks.score(to_f64(S.data[row * S.stride[0] + j * S.stride[1]]), row, j); };
-    const f64 log_sum = row_log_sum_exp(dims.N, score);
-    const s64 label = L.data[row * L.stride[0]];
-    if (threadIdx.x == 0) Y.data[row * Y.stride[0]] = label < 0 || label >= dims.N ? 0 : log_sum - score(label);
-  }
-}
+#include "device/reference/cross_entropy.cuh"
 
 #endif

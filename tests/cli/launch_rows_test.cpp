@@ -365,6 +365,11 @@ TEST_CASE("rows of elements at any stride are normalised by the files that need 
                   "output=y * column", "--template-file", kernel + "_strided"});
   }
   check_passes({"layer_norm", kDevice, kEmulator, "M=7", "N=99", "AFFINE=2", "--template-file", "layer_norm_strided"});
+  for (const char* columns : {"N=0", "N=1", "N=70", "N=5001"}) {
+    for (const char* rows : {"ROWS=1", "ROWS=32"})
+      check_passes(
+          {"cross_entropy", kDevice, kEmulator, "M=33", columns, rows, "--template-file", "cross_entropy_strided"});
+  }
 }
 
 }  // namespace
