@@ -1,12 +1,7 @@
 //! kernel  argmax   "V[m] = X[m,I[m]], I[m] = the least k with the greatest key(X[m,k]); NaN is the greatest, key = -x finds the least element"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/argmax.cuh"
 //!
-//! type    T       = f32   in {f32, bf16, f16}      "elements of X and V"
-//! type    J       = s64   in {s64, s32}            "elements of I"
-//! dim     M               in 0..2147483647
-//! dim     K : s64         in 0..8589934592         "of none the index is -1, the value minus infinity"
-//!
-//! param   VALUES  = 1     in {0, 1}                "1: there is a V"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 256   in {1, 2, 4, 8, 16, 32, 128, 256, 512} "threads of a block that share a row: lanes of a warp, or the block"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes of a row that a thread has in flight"
@@ -18,23 +13,15 @@
 //! let     PARTS   = LANES < THREADS ? 1 : max(1, min(ceil_div(PACKS, THREADS * UNROLL), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
 //!
 //! require M == 0 || K <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
-//! require sizeof(J) == 8 || K <= 2147483648        "indices must fit into s32"
 //! require LANES <= 32 || LANES == THREADS          "a row is some lanes' of a warp or a block's"
 //! require LANES <= 32 || ROWS == 1                 "a block has one row"
 //! require LANES < THREADS || BLOCKS * THREADS <= 2048 "an SM has at most 2048 threads"
 //! require ROWS * UNROLL <= 8                       "what is in flight must fit into registers"
 //!
-//! tensor  X : T[M, K]
-//! tensor  V : T[M]  out  when VALUES == 1
-//! tensor  I : J[M]  out
 //! workspace partials PARTS == 1 ? 0 : M * PARTS * 8 "what the blocks of a row have found"
 //! workspace counters PARTS == 1 ? 0 : M * 4  zero   "blocks of a row that have come"
 //!
-//! hook    key(f32 x, s64 m, s64 k) : f32 = x       "what elements are compared by"
-//!
 //! launch  grid ceil_div(M, THREADS / LANES * ROWS) * PARTS  block THREADS
-//! work    flops M * K  bytes M * (K * sizeof(T) + VALUES * sizeof(T) + sizeof(J))
-//! reference argmax_reference  grid min(M, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 2 && M * 2 <= device.sm_count * 1024
 //! preset  LANES = 8, THREADS = 128, UNROLL = 1, ROWS = 1  when PACKS <= 8 && M * 8 <= device.sm_count * 1024
@@ -122,23 +109,6 @@ extern "C" __global__ __launch_bounds__(THREADS,
 
 #else
 
-#include "device/reference/row_reduce.cuh"
-
-// One block per row: the greatest key, then the least index that has it.
-extern "C" __global__ void argmax_reference(View<const T, 2> X, View<f64, 1> V, View<f64, 1> I, const Dims dims,
-                                            const __grid_constant__ Hooks hooks) {
-  const f64 infinity = __longlong_as_double(0x7ff0000000000000LL);
-  for (s64 m = blockIdx.x; m < dims.M; m += gridDim.x) {
-    const auto element = [&](s64 k) { return to_f64(X.data[m * X.stride[0] + k * X.stride[1]]); };
-    const auto key = [&](s64 k) { return hooks.key(element(k), m, k); };
-    const f64 most = row_reduce(dims.K, -infinity, key, [](f64 a, f64 b) { return a > b || a != a ? a : b; });
-    const f64 first = row_reduce(
-        dims.K, infinity, [&](s64 k) { return key(k) == most || (most != most && key(k) != key(k)) ? k : infinity; },
-        [](f64 a, f64 b) { return fmin(a, b); });
-    if (threadIdx.x > 0) continue;
-    I.data[m * I.stride[0]] = dims.K == 0 ? -1 : first;
-    if (VALUES) V.data[m * V.stride[0]] = dims.K == 0 ? -infinity : element(static_cast<s64>(first));
-  }
-}
+#include "device/reference/argmax.cuh"
 
 #endif

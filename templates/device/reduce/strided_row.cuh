@@ -8,7 +8,10 @@
 //! launch  grid ceil_div(M, ROWS)  block THREADS
 #include "device/reduce/block.cuh"
 
-template <int Threads, int Rows> struct StridedSmem { f32 partial[Rows == 1 ? Threads / 32 : Threads]; };
+template <int Threads, int Rows> struct StridedSmem {
+  static constexpr int kValues = Rows == 1 ? Threads / 32 : Threads;
+  f32 partial[kValues];
+};
 
 // A thread's part of a row: every so many of its elements. Neighbouring threads have neighbouring rows.
 template <int Threads, int Rows> struct StridedRow {
@@ -53,15 +56,17 @@ template <int Threads, int Rows> struct StridedRow {
   }
   // Combines a value of each thread of a row into one that all get. Called by all threads of the block, each time with
   // another `smem`.
-  template <class F> __device__ f32 combined(Smem& smem, f32 x, f32 neutral, F f) const {
+  template <class X, class F> __device__ X combined(Smem& smem, X x, X neutral, F f) const {
+    static_assert(sizeof(X) == sizeof(f32));
+    auto& partial = reinterpret_cast<X(&)[Smem::kValues]>(smem.partial);
     if constexpr (Rows == 1) {
-      return block_reduce<Threads>(x, smem.partial, neutral, f);
+      return block_reduce<Threads>(x, partial, neutral, f);
     } else {
-      smem.partial[threadIdx.x] = x;
+      partial[threadIdx.x] = x;
       __syncthreads();
-      x = smem.partial[threadIdx.x % Rows];
+      x = partial[threadIdx.x % Rows];
 #pragma unroll
-      for (int lane = 1; lane < kLanes; ++lane) x = f(x, smem.partial[lane * Rows + threadIdx.x % Rows]);
+      for (int lane = 1; lane < kLanes; ++lane) x = f(x, partial[lane * Rows + threadIdx.x % Rows]);
       return x;
     }
   }
