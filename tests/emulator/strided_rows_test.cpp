@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "emulator/buffers.h"
 #include "emulator/devices.h"
-#include "emulator/float_buffers.h"
 
 using namespace tma_jit;
 using namespace tma_jit::testing;

@@ -1,4 +1,4 @@
-// Buffers of f32 on a test's device, and numbers that are added exactly.
+// Buffers of numbers on a test's device, and f32 that are added exactly.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ inline std::vector<float> small_integers(std::int64_t count, std::uint32_t seed 
   return values;
 }
 
-inline DeviceBuffer sent(Engine& engine, const std::vector<float>& values) {
-  auto buffer = DeviceBuffer::allocate(engine, values.size() * sizeof(float));
+template <class T> DeviceBuffer sent(Engine& engine, const std::vector<T>& values) {
+  auto buffer = DeviceBuffer::allocate(engine, values.size() * sizeof(T));
   REQUIRE(buffer);
-  REQUIRE(buffer->upload(values.data(), values.size() * sizeof(float)));
+  REQUIRE(buffer->upload(values.data(), values.size() * sizeof(T)));
   return std::move(*buffer);
 }
 
-inline std::vector<float> fetched(const DeviceBuffer& buffer, std::size_t count) {
-  std::vector<float> values(count);
-  REQUIRE(buffer.download(values.data(), count * sizeof(float)));
+template <class T = float> std::vector<T> fetched(const DeviceBuffer& buffer, std::size_t count) {
+  std::vector<T> values(count);
+  REQUIRE(buffer.download(values.data(), count * sizeof(T)));
   return values;
 }
 
