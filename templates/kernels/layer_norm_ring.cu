@@ -16,7 +16,7 @@
 //! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
 //! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
 //! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
-//! require N > 65536 && N <= (sizeof(T) == 4 ? 131072 : 262144) "rows that are faster in a ring"
+//! require N > (sizeof(T) == 4 ? 65536 : 114688) && N <= (sizeof(T) == 4 ? 131072 : 262144) "rows that are faster in a ring"
 //! require N <= 131072 || AFFINE < 2 || SUM == 0 || sizeof(O) < 4 "two vectors and two results of long rows need more registers than a thread has"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require AFFINE == 0 || alignment(W) % 16 == 0    "W is read in packs"

@@ -17,7 +17,7 @@
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
 //! require WEIGHT == 0 || stride(W, 0) == 1         "elements of W are neighbours"
 //! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
-//! require N > 65536 && N <= 262144              "rows that are faster in a ring"
+//! require N > (sizeof(T) == 4 ? 65536 : 114688) && N <= 262144 "rows that are faster in a ring"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require WEIGHT == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"

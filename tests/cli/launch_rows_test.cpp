@@ -49,11 +49,11 @@ TEST_CASE("clusters walk over rows that they keep in shared memory until each is
     check_passes(words);
   };
   for (const char* vectors : {"WEIGHT=0", "WEIGHT=1"})
-    passes({"rms_norm", "M=13", "N=65544", "T=f16", "O=bf16", vectors, "SUM=1", "--template-file", "rms_norm_ring",
+    passes({"rms_norm", "M=13", "N=114696", "T=f16", "O=bf16", vectors, "SUM=1", "--template-file", "rms_norm_ring",
             "--operand", "residual : f16[M, N]", "--hook", "input=x + residual[row, column]"});
   passes({"rms_norm", "M=4", "N=131080", "T=f32", "O=bf16", "--template-file", "rms_norm_ring"});
   for (const char* vectors : {"AFFINE=0", "AFFINE=1", "AFFINE=2"})
-    passes({"layer_norm", "M=6", "N=65544", "T=bf16", "O=f32", vectors, "SUM=1", "--template-file", "layer_norm_ring",
+    passes({"layer_norm", "M=6", "N=114696", "T=bf16", "O=f32", vectors, "SUM=1", "--template-file", "layer_norm_ring",
             "--hook", "input=x + 100"});
   passes({"layer_norm", "M=4", "N=70004", "T=f32", "O=f32", "AFFINE=2", "--template-file", "layer_norm_ring"});
   passes({"softmax", "M=7", "N=131080", "T=bf16", "O=f32", "--template-file", "softmax_ring", "--hook",
