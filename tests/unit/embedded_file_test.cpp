@@ -16,9 +16,10 @@ namespace tma_jit {
 TEST_CASE("the files of a pack are parts of one text, which the threads that read it share") {
   const std::string content(200'000, 'x');
   const std::string text = "first" + content + "last";
-  const std::vector<std::byte> frame = cache::compressed(std::as_bytes(std::span(text)));
+  // The pack is static, since its text lives as long as the process.
+  static const std::vector<std::byte> frame = cache::compressed(std::as_bytes(std::span(text)));
   REQUIRE(!frame.empty());
-  const EmbeddedPack pack({reinterpret_cast<const unsigned char*>(frame.data()), frame.size()}, text.size());
+  static const EmbeddedPack pack({reinterpret_cast<const unsigned char*>(frame.data()), frame.size()}, text.size());
   std::vector<std::string_view> read(8);
   std::vector<std::thread> threads;
   threads.reserve(read.size());
