@@ -40,12 +40,8 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
 
 TEST_CASE("sequences of different lengths have attention of their own keys, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
-  const std::string queries = (scratch_folder() / "queries.npy").string();
-  const std::string keys = (scratch_folder() / "keys.npy").string();
-  const std::vector<std::int64_t> shape = {6};
-  const std::vector<std::int32_t> first_query = {0, 70, 70, 71, 135, 268}, first_key = {0, 70, 75, 75, 139, 339};
-  REQUIRE(write_npy(queries, DType::s32, shape, std::as_bytes(std::span(first_query))).has_value());
-  REQUIRE(write_npy(keys, DType::s32, shape, std::as_bytes(std::span(first_key))).has_value());
+  const std::string queries = numbers("queries.npy", {0, 70, 70, 71, 135, 268});
+  const std::string keys = numbers("keys.npy", {0, 70, 75, 75, 139, 339});
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_ragged_wgmma", "emulator:sm_90a"},
                                                                   {"attention_ragged_mma_cp_async", "emulator:sm_80"}};
   std::size_t first = 0;
