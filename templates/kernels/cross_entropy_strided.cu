@@ -10,9 +10,7 @@
 //! preset  ROWS = 32, THREADS = 128  when N <= 64
 
 #include "device/ptx/cvt.cuh"
-#include "device/ptx/ex2.cuh"
-#include "device/ptx/infinity.cuh"
-#include "device/reduce/strided_row.cuh"
+#include "device/reduce/strided_exponentials.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -26,14 +24,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void cross_entropy(View<cons
   const auto read = [&](int j) {
     return hooks.score(to_f32(S.data[row.row * S.stride[0] + j * S.stride[1]]), row.row, j);
   };
-  f32 greatest = -infinity();
-  row.each(read, [&](f32 x, int) { greatest = fmaxf(greatest, x); });
-  greatest = row.combined(smem[0], greatest, -infinity(), [](f32 a, f32 b) { return fmaxf(a, b); });
-  const f32 sum = row.sum(smem[1], read, [&](f32 x) { return ex2((x - greatest) * kLog2e); });
+  const StridedExponentials<Row> exponentials(row, smem, read);
   if (!row.inside || threadIdx.x >= ROWS) return;
   const s64 label = L.data[row.row * L.stride[0]];
   const bool counts = label >= 0 && label < dims.N;
-  Y.data[row.row * Y.stride[0]] = counts ? greatest + logf(sum) - read(static_cast<int>(label)) : 0.0F;
+  Y.data[row.row * Y.stride[0]] =
+      counts ? exponentials.greatest + logf(exponentials.sum) - read(static_cast<int>(label)) : 0.0F;
 }
 
 #else

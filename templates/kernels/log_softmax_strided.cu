@@ -10,9 +10,7 @@
 //! preset  ROWS = 32, THREADS = 128  when N <= 64
 
 #include "device/ptx/cvt.cuh"
-#include "device/ptx/ex2.cuh"
-#include "device/ptx/infinity.cuh"
-#include "device/reduce/strided_row.cuh"
+#include "device/reduce/strided_exponentials.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -25,11 +23,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void log_softmax(View<const 
   const auto read = [&](int j) {
     return hooks.score(to_f32(S.data[row.row * S.stride[0] + j * S.stride[1]]), row.row, j);
   };
-  f32 greatest = -infinity();
-  row.each(read, [&](f32 x, int) { greatest = fmaxf(greatest, x); });
-  greatest = row.combined(smem[0], greatest, -infinity(), [](f32 a, f32 b) { return fmaxf(a, b); });
-  const auto exponential = [&](f32 x) { return ex2((x - greatest) * kLog2e); };
-  const f32 log_sum = greatest + logf(row.sum(smem[1], read, exponential));
+  const StridedExponentials<Row> exponentials(row, smem, read);
+  const f32 log_sum = exponentials.greatest + logf(exponentials.sum);
   row.each(read, [&](f32 x, int j) { D.data[row.row * D.stride[0] + j * D.stride[1]] = from_f32<O>(x - log_sum); });
 }
 
