@@ -107,7 +107,7 @@ TEST_CASE("a new process with a warm cache launches within milliseconds and neve
   }
   MESSAGE("stages, milliseconds: " << output_of("hidden: the stages of a fresh process", cache.path().string()));
   MESSAGE("cold: prepare to first launch " << figure_in(cold, "ms") << " ms");
-  CHECK(best < 10);  // a generous bound: docs/performance.md has the figure
+  CHECK(best < 10);  // a generous bound: docs/performance/host.md has the figure
 }
 
 }  // namespace tma_jit

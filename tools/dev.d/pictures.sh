@@ -1,17 +1,16 @@
 # shellcheck shell=bash
 # Has `tma-jit report` draw the pictures of README.md.
 
-# Prints the square products of docs/performance.md's table of gemm on an H200 as a sweep with its peer.
+# Prints the square products of docs/performance/gemm.md's table of gemm on an H200 as a sweep with its peer.
 performance_sweep() {
   awk -F' *[|] *' '
-    /^## / { device = $0 }
-    /^### / { table = $0 }
-    device == "## One H200" && table == "### gemm, bf16, as planned" && split($2, side, " x ") == 3 && side[1] == side[2] && side[2] == side[3] {
-      printf "%s{\"kernel\":\"gemm\",\"device\":\"one H200\",\"source\":\"bf16, medians, from docs/performance.md\",", (rows++ ? ",\n" : "{\"sweep\":\"M,N,K\",\"results\":[\n")
+    /^## / { table = $0 }
+    table == "## As planned, one H200" && split($2, side, " x ") == 3 && side[1] == side[2] && side[2] == side[3] {
+      printf "%s{\"kernel\":\"gemm\",\"device\":\"one H200\",\"source\":\"bf16, medians, from docs/performance/gemm.md\",", (rows++ ? ",\n" : "{\"sweep\":\"M,N,K\",\"results\":[\n")
       printf "\"dims\":[{\"name\":\"M\",\"value\":%d},{\"name\":\"N\",\"value\":%d},{\"name\":\"K\",\"value\":%d}],", side[1], side[1], side[1]
       printf "\"flops\":%.0f,\"median_us\":%s,\"peers\":[{\"name\":\"better of cuBLAS and cuBLASLt\",\"median_us\":%s}]}", 2 * side[1] ^ 3, $3, $6
     }
-    END { print "]}" }' docs/performance.md
+    END { print "]}" }' docs/performance/gemm.md
 }
 
 take_picture() {  # PAGE FIGURE WIDTH HEIGHT FILE; light, and dark as FILE-dark
