@@ -13,7 +13,7 @@ function __tma_jit_at # whether the selected verb is $argv; of two words after a
   test "$verb" = "$argv"
 end
 function __tma_jit_kernels
-  tma-jit list --quiet 2> /dev/null | string split --fields 1 ' ' | sort -u
+  tma-jit list --quiet 2> /dev/null | string match --regex '^\\S+'
 end
 )script";
 

@@ -1,7 +1,8 @@
 // tma-jit list: every kernel, its files and their architectures; with --probes the probes instead.
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include <tma_jit/json.h>
 
@@ -15,17 +16,32 @@ std::string archs_of(const KernelInfo& info) {
   return fmt::format("{}", fmt::join(info.archs, " "));
 }
 
-// Prints a line per file: kernel, file, architectures, what it computes. Embedded files by their stem, others by path.
+// The shortest description of the files of a kernel, to which others add.
+std::string_view formula_of(std::span<const KernelInfo> files) {
+  return std::min_element(files.begin(), files.end(),
+                          [](const KernelInfo& a, const KernelInfo& b) { return a.doc.size() < b.doc.size(); })
+      ->doc;
+}
+
+// What the description of a file adds to the formula, after a colon; empty if it adds nothing.
+std::string addition_of(std::string_view doc, std::string_view formula) {
+  if (doc == formula) return "";
+  const bool longer = doc.starts_with(formula) && doc.substr(formula.size()).starts_with("; ");
+  return fmt::format(": {}", longer ? doc.substr(formula.size() + 2) : doc);
+}
+
+// Prints a line per kernel, with what it computes, and below it a line per file: its architectures and what it adds.
+// Embedded files by their stem, others by path.
 void print(const Console& console, const std::vector<KernelInfo>& kernels) {
-  std::vector<std::array<std::string, 3>> rows;
-  std::array<std::size_t, 3> widths{};
-  for (const KernelInfo& info : kernels) {
-    rows.push_back({info.kernel, info.embedded ? stem_of(info.file) : info.file, archs_of(info)});
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    console.result("{:<{}}  {:<{}}  {:<{}}  {}\n", rows[i][0], widths[0], rows[i][1], widths[1], rows[i][2], widths[2],
-                   kernels[i].doc);
+  for (auto first = kernels.begin(); first != kernels.end();) {
+    const auto last =
+        std::find_if(first, kernels.end(), [&](const KernelInfo& info) { return info.kernel != first->kernel; });
+    const std::string_view formula = formula_of({first, last});
+    console.result("{}  {}\n", first->kernel, formula);
+    for (; first != last; ++first) {
+      console.result("    {}  {}{}\n", first->embedded ? stem_of(first->file) : first->file, archs_of(*first),
+                     addition_of(first->doc, formula));
+    }
   }
 }
 
