@@ -90,6 +90,7 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/griddepcontrol.cuh"
+#include "device/reduce/few_rows.cuh"
 #include "device/reduce/grid.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/tile/shared_memory.cuh"
@@ -105,35 +106,15 @@
 
 using Step = RowStep<T, VEC, ROWS, BN>;
 
-struct Smem {
-  f32 sums[WARPS][ROWS][BN + 4];  // four more, so that a warp's stores use all banks
-};
+using Smem = FewRowsSums<WARPS, ROWS, BN>;
 struct Ring {
   Step::Slot slots[WARPS][STEPS];  // in the memory of the sums, before them
 };
 static_assert(sizeof(Smem) == RESULTS && (RING == 0 || sizeof(Ring) <= SMEM));
 
-// Writes this warp's sums to shared memory, a row of D after the other.
-__device__ void publish(Smem& smem, const Step::Sums& sums) {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#pragma unroll
-  for (int j = 0; j < BN / 16; ++j)
-#pragma unroll
-    for (int i = 0; i < ROWS / 8; ++i)
-#pragma unroll
-      for (int r = 0; r < 4; ++r)
-        smem.sums[warp][i * 8 + lane % 4 * 2 + r % 2][j * 16 + r / 2 * 8 + lane / 4] = sums.x[j][i][r];
-}
-
 // Calls f(row, column, sum of all warps of the block) for each element of the tile's first `rows` rows.
 template <class F> __device__ void collect(const Smem& smem, int rows, F f) {
-  for (int i = threadIdx.x; i < rows * BN; i += THREADS) {
-    const int row = i / BN, column = i % BN;
-    f32 sum = smem.sums[0][row][column];
-#pragma unroll
-    for (int warp = 1; warp < WARPS; ++warp) sum += smem.sums[warp][row][column];
-    f(row, column, sum);
-  }
+  for (int i = threadIdx.x; i < rows * BN; i += THREADS) f(i / BN, i % BN, smem.sum(i / BN, i % BN));
 }
 
 // The same for the sums of all blocks of the cluster, in the order of their ranks; each block gets some of the
@@ -193,7 +174,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
     last.multiply(sums);
   }
   if constexpr (RING) __syncthreads();  // the ring is free for the results
-  publish(smem, sums);
+  smem.publish(sums);
   __syncthreads();
   const auto store = [&](int row, int c, f32 sum) {
     if (column + c >= dims.N) return;
