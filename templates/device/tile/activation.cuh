@@ -25,6 +25,10 @@ __device__ inline f64 gelu(f64 x) {
 }
 
 // The approximation of gelu by a hyperbolic tangent: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-template <class F> __device__ inline F gelu_tanh(F x) {
-  return x * sigmoid(F(1.5957691216057308) * x * (1 + F(0.044715) * x * x));
+__device__ inline f32 gelu_tanh(f32 x) {
+  constexpr f32 kLinear = -1.5957691216057308 * 1.4426950408889634, kCubic = 0.044715 * kLinear;
+  return x * rcp(1 + ex2(x * fmaf(x * x, kCubic, kLinear)));
+}
+__device__ inline f64 gelu_tanh(f64 x) {
+  return x * sigmoid(1.5957691216057308 * x * (1 + 0.044715 * x * x));
 }
