@@ -50,6 +50,7 @@
 //! let     PARTS     = SWAP ? ceil_div(BM, 32) : BN / EPI_N "of 64 rows of the product, which are stored one after the other"
 //! let     PART_STORE = SWAP ? (EPI_M == 8 ? 350 : EPI_M == 16 ? 257 : 145) : EPI_TILES == 1 ? 189 : 116 "cycles of storing one beside its elements"
 //! let     STORE     = (PARTS * PART_STORE + 64 * WIDE * (8 + (SWIZZLE == 0) * 74) / 1000) * HIGH / 64 / (PINGPONG ? 1 : CONSUMERS) "cycles of a consumer that stores a tile"
+//! let     HOOK      = given(epilogue) * (PINGPONG == 0) * BM * BN / 40 "cycles of applying it to a tile, which with PINGPONG the other's products hide"
 //! let     MEMORY    = ((M * K * (100 + (N > BN * (SWAP ? CLUSTER : SHARE_N)) * 7) + N * K * (100 + (M > BM * (SWAP ? SHARE_N : CLUSTER)) * 7)) / 100 * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 249229 "cycles of moving A, B and D; what blocks of both halves of L2 read goes between them"
 //!
 //! require HIGH % 64 == 0                           "wgmma makes 64 rows of the product: BM or, with SWAP, BN is a multiple of 64"
@@ -78,7 +79,7 @@
 //!
 //! cluster BLOCKS
 //! launch  grid ceil_div(TILES, WAVES) * BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10767 + (BLOCKS == 1 ? 0 : BLOCKS > 2 ? 214 : 223) + (SHARE_N > 1) * 179 + max(WAVES * max(60 + ceil_div(K, BK) * STEP, PINGPONG * STORE * 118 / 100), MEMORY) + min(WAVES * ceil_div(K, BK) * STEP, MEMORY) * 45 / 100 + STORE * (PINGPONG ? 1 + given(epilogue) : WAVES) + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 692 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10767 + (BLOCKS == 1 ? 0 : BLOCKS > 2 ? 214 : 223) + (SHARE_N > 1) * 179 + max(WAVES * max(60 + ceil_div(K, BK) * STEP, PINGPONG * STORE * 118 / 100), MEMORY) + min(WAVES * ceil_div(K, BK) * STEP, MEMORY) * 45 / 100 + STORE * (PINGPONG ? 1 + given(epilogue) : WAVES) + WAVES * HOOK + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 692 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -109,7 +110,7 @@
 //! preset  BM = 200, BN = 192, STAGES = 4, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 160, BN = 128, STAGES = 5, CLUSTER = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 208, STAGES = 4, CLUSTER = 2, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 144, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 144, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && !given(epilogue) && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 96, BN = 128, STAGES = 7, CLUSTER = 2, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 112, BN = 192, STAGES = 5, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
