@@ -92,6 +92,38 @@ TEST_CASE("batches by tcgen05, and by cp.async where rows are not aligned") {
   check_passes("sm_100a", "gemm_batched M=0 N=80 K=64 BATCH=2 A_BATCH=2 B_BATCH=2");
 }
 
+TEST_CASE("two products, of which one gates the other") {
+  if (!ready()) return;
+  const std::vector<std::string> hooks = {"--hook",    "gate=gelu_tanh(g) * x + g",
+                                          "--operand", "residual : bf16[M, N]",
+                                          "--operand", "scale : f32[M]",
+                                          "--hook",    "epilogue=x * scale[row] + residual[row, column]"};
+  std::size_t cell = 0;
+  for (const char* words :
+       {"BM=128 BN=128 STAGES=4", "BM=128 BN=88 STAGES=5 PINGPONG=1 T=f16 O=f16", "BM=128 BN=96 CLUSTER=2 PINGPONG=1",
+        "BM=256 BN=64 STAGES=4 O=f32", "BM=192 BN=96 STAGES=3 CLUSTER=2 O=e4m3", "BM=64 BN=16 STAGES=12"}) {
+    const std::string problem = std::string(" --template-file gemm_gated_wgmma --sm-budget 4 ") + words;
+    for (const char* sizes : {"gemm_gated M=300 N=304 K=136", "gemm_gated M=257 N=203 K=72 --pitch D=208"}) {
+      if (testing::takes(cell++)) check_passes("sm_90a", sizes + problem, hooks);
+    }
+    check_passes("sm_90a", "gemm_gated M=130 N=152 K=0" + problem);
+  }
+  for (const char* device : {"sm_80", "sm_89", "sm_100a", "sm_121a"}) {
+    for (const char* words : {"gemm_mma_cp_async M=300 N=131 K=200", "gemm_mma_cp_async M=300 N=131 K=200 VEC=8 T=f16",
+                              "gemm_mma_cp_async M=300 N=72 K=75 --pitch A=78 --pitch G=76 --pitch B=80",
+                              "gemm_mma_cp_async M=300 N=65 K=77 O=e4m3", "gemm_mma_cp_async M=300 N=65 K=0 O=f32",
+                              "gemm_few_rows M=1 N=100 K=1000", "gemm_few_rows M=13 N=77 K=200 O=f32",
+                              "gemm_few_rows M=16 N=9 K=44 VEC=8 T=f16", "gemm_few_rows M=8 N=8 K=0",
+                              "gemm_few_rows M=3 N=50 K=330 VEC=4 --pitch G=332"}) {
+      const std::string file = std::string("gemm_gated") + (words + 4);
+      if (testing::takes(cell++)) check_passes(device, "gemm_gated --template-file " + file, hooks);
+    }
+  }
+  check_passes("sm_90a", "gemm_gated M=0 N=80 K=64");
+  check_passes("sm_90a", "gemm_gated M=70 N=0 K=64");
+  check_refused("sm_90a", "gemm_gated M=70 N=80 K=96 T=f16 U=bf16", "A, B and G have elements of one type");
+}
+
 TEST_CASE("tiles of every width, and 8-bit operands along M or N, by tcgen05") {
   if (!ready()) return;
   for (const char* words :

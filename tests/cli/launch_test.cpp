@@ -48,6 +48,9 @@ TEST_CASE("the library's kernels agree with their references") {
   check_passes({"gemm_batched", "M=130", "N=136", "K=72", "BATCH=3", "A_BATCH=3", "B_BATCH=1"});
   check_passes(
       {"gemm_batched", "M=136", "N=144", "K=40", "BATCH=5", "A_BATCH=1", "B_BATCH=5", "TA=1", "TB=1", "O=f32"});
+  for (const char* file : {"gemm_gated_wgmma", "gemm_gated_mma_cp_async"})
+    check_passes({"gemm_gated", "M=200", "N=304", "K=104", "--template-file", file});
+  check_passes({"gemm_gated", "M=13", "N=1001", "K=1000"});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

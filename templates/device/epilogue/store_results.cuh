@@ -59,10 +59,10 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
     ahead_.read_first(m, [&](int n) { return part(hooks, n); });
   }
 
-  // Called by a whole warpgroup; each has its own named barrier and buffers.
-  template <int Buffers, class To, class Sum, class... More>
+  // Called by a whole warpgroup; each has its own named barrier and buffers. `sums` has `columns`, as a RegisterTile.
+  template <int Buffers, class To, class Sums, class... More>
   __device__ void write(int id, Shared (&buffers)[Buffers], const To& to, Extent tensor, const H& hooks,
-                        const RegisterTile<layout::Mma<16, Columns>, Sum>& sums, More... more) {
+                        const Sums& sums, More... more) {
     store_each<kWarpgroup, kParts, kParts, kCopies ? Buffers : 1>(
         id, buffers, to, tensor, row_, column_,
         [&](int n, Shared& staged) {

@@ -33,13 +33,15 @@ __device__ inline void load_steps(const Tiles& tiles, int steps, Acquire acquire
 // pipeline. A cluster's blocks share the tiles of A of those side by side, which are Beside, and of B of those below
 // each other: each loads a part into all that share it. The boxes of the maps have BoxA rows of A, of which there are
 // `rows`, and BoxB of B, of which there are `columns`. B is requested early, or A. A tile has a row and a column.
-template <int BoxA, int BoxB, int Beside, bool EarlyA, class Operands, int Stages, int Blocks> class OperandLoads {
+template <int BoxA, int BoxB, int Beside, bool EarlyA, class Operands, int Stages, int Blocks, class MapB = CUtensorMap>
+class OperandLoads {
   static constexpr int kBelow = Blocks / Beside;
   static constexpr u32 kBytes = sizeof(Operands::a[0]) + sizeof(Operands::b[0]);
 
   Pipeline<Stages, Blocks>& pipeline_;
   Operands& operands_;
-  const CUtensorMap &a_, &b_;
+  const CUtensorMap& a_;
+  const MapB& b_;
   int rows_, columns_, below_, beside_;
 
   // Each requests a part for all blocks that share the tile, or the whole for this block Alone.
@@ -54,10 +56,11 @@ template <int BoxA, int BoxB, int Beside, bool EarlyA, class Operands, int Stage
   template <bool Alone, class Tile> __device__ void load_b(u32 slot, const Tile& tile, int step) const {
     auto& b = operands_.b[slot];
     const int at = tile.column * b.kExtent, k = step * b.kDepth;
+    using tma::load_operand;  // or that of MapB
     if constexpr (Alone)
-      tma::load_operand<BoxB>(b, b_, pipeline_.full[slot], at, k, columns_);
+      load_operand<BoxB>(b, b_, pipeline_.full[slot], at, k, columns_);
     else
-      tma::load_operand<BoxB, kBelow>(b, b_, pipeline_.full[slot], at, k, columns_, below_, beside_ * kBelow);
+      load_operand<BoxB, kBelow>(b, b_, pipeline_.full[slot], at, k, columns_, below_, beside_ * kBelow);
   }
   template <bool Alone = false, class Tile> __device__ void load_early(u32 slot, const Tile& tile, int step) const {
     EarlyA ? load_a<Alone>(slot, tile, step) : load_b<Alone>(slot, tile, step);
@@ -68,7 +71,7 @@ template <int BoxA, int BoxB, int Beside, bool EarlyA, class Operands, int Stage
 
  public:
   __device__ OperandLoads(Pipeline<Stages, Blocks>& pipeline, Operands& operands, const CUtensorMap& a, int rows,
-                          const CUtensorMap& b, int columns)
+                          const MapB& b, int columns)
       : pipeline_(pipeline), operands_(operands), a_(a), b_(b), rows_(rows), columns_(columns) {
     const int rank = Blocks == 1 ? 0 : cluster::rank();
     below_ = rank % kBelow;

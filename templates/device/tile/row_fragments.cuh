@@ -39,6 +39,16 @@ template <class T, int Vec, int RowsA, int RowsB> struct RowStep {
 #pragma unroll
       for (int j = 0; j < RowsB / 8; ++j) b[j] = B.data + min(first_b + j * 8 + row, rows_b - 1) * B.stride[0];
     }
+    // Half of them rows of G, and then the same of B. Vec is greater than 2.
+    __device__ Rows(const View<const T, 2>& A, const View<const T, 2>& G, const View<const T, 2>& B, int rows_a,
+                    int rows_b, int first_b)
+        : Rows(A, G, rows_a, rows_b, first_b) {
+      static_assert(Vec > 2);
+      const int row = threadIdx.x % 32 / 4;
+#pragma unroll
+      for (int j = 0; j < RowsB / 16; ++j)
+        b[RowsB / 16 + j] = B.data + min(first_b + j * 8 + row, rows_b - 1) * B.stride[0];
+    }
   };
 
   uint4 a[RowsA / 8][kHalves], b[RowsB / 8][kHalves];

@@ -1,0 +1,33 @@
+#pragma once
+// The float64 reference of all gemm_gated files. T, O, Dims and Hooks are the template's.
+//
+// What the files of the kernel gemm_gated share of their manifests, which `use` this:
+//! type    T      = bf16  in {bf16, f16}             "elements of A, B and G"
+//! type    U      = T     in {bf16, f16}             "elements of B and G: as those of A"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3}  "elements of D; e4m3 saturates"
+//! dim     M, N, K in 0..2147483647
+//!
+//! let     TERMS  = 1                                "products of each pair of elements"
+//!
+//! require dtype(U) == dtype(T)                      "A, B and G have elements of one type"
+//!
+//! tensor  A  : T[M, K]
+//! tensor  G  : U[N, K]
+//! tensor  B  : U[N, K]
+//! tensor  D  : O[M, N]  out
+//! hook    gate(f32 x, f32 g) : f32 = silu(g) * x    "what is made of an element of A * B^T and that of A * G^T"
+//! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to that before it is rounded"
+#include "device/reference/gemm_patches.cuh"
+
+#ifdef TMA_JIT_REFERENCE
+extern "C" __global__ void gemm_gated_reference(View<const T, 2> A, View<const U, 2> G, View<const U, 2> B,
+                                                View<f64, 2> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+  multiply_patches(A, B, D, dims, [&](f64 x, s32 row, s32 column) {
+    const T* a = A.data + row * A.stride[0];
+    const U* g = G.data + column * G.stride[0];
+    f64 sum = 0;
+    for (s64 k = 0; k < dims.K; ++k) sum += operand(a[k * A.stride[1]]) * operand(g[k * G.stride[1]]);
+    return hooks.epilogue(hooks.gate(x, sum), row, column);
+  });
+}
+#endif

@@ -1,0 +1,20 @@
+#pragma once
+// Tiles of two matrices loaded by TMA.
+#include "device/tile/paired_tile.cuh"
+#include "device/tile/tma_operand_tile.cuh"
+
+namespace tma {
+
+struct PairedMaps {
+  const CUtensorMap &first, &second;
+};
+
+// Loads the same rows of both, as load_operand does those of one.
+template <int Box, int Blocks = 1, int Stride = 1, class T, int Extent, int Depth>
+__device__ inline void load_operand(PairedTile<T, Extent, Depth>& tile, const PairedMaps& maps, Barrier& full, int at,
+                                    int k, int extent, int rank = 0, int first = 0) {
+  load_operand<Box, Blocks, Stride>(tile.half(0), maps.first, full, at, k, extent, rank, first);
+  load_operand<Box, Blocks, Stride>(tile.half(1), maps.second, full, at, k, extent, rank, first);
+}
+
+}  // namespace tma
