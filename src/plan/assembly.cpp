@@ -1,6 +1,7 @@
 #include "plan/assembly.h"
 
 #include "plan/arguments.h"
+#include "plan/cycles.h"
 #include "plan/fault.h"
 #include "plan/geometry.h"
 
@@ -123,7 +124,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   TMA_JIT_ASSIGN(plan.geometry, geometry_of(values));
   TMA_JIT_ASSIGN(plan.sum_bits, sum_bits_of(values));
   plan.work = {amount(values, kernel.work.flops), amount(values, kernel.work.bytes),
-               amount(values, kernel.work.cycles)};
+               static_cast<double>(cycles_of(values).value_or(0))};
   plan.config.reserve(kernel.params.size());
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     plan.config.emplace_back(kernel.params[i].name, values.params()[i]);

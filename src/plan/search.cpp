@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 
+#include "plan/cycles.h"
 #include "plan/fault.h"
 
 namespace tma_jit::plan {
@@ -189,9 +190,8 @@ bool Search::choose_preset() {
 
 // Returns the estimate for the configuration in values_.
 std::int64_t Search::cycles() {
-  const templates::Template& kernel = *binding_.kernel;
-  if (!kernel.work.cycles.has_value()) return 0;
-  return kernel.work.cycles->evaluate(values_).value_or(std::numeric_limits<std::int64_t>::max());
+  if (!binding_.kernel->work.cycles.has_value()) return 0;
+  return cycles_of(values_).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 Result<bool> Search::choose() {

@@ -44,6 +44,18 @@ TEST_CASE("a kernel with a block for each tile is refused where the tiles are mo
   CHECK(engine.plan(few));
 }
 
+TEST_CASE("clusters that need all SMs of a budget are planned only where they are asked for") {
+  Engine engine = engine_of_h100();
+  Request large = {.kernel = "gemm", .dims = {{"M", 8192}, {"N", 8192}, {"K", 8192}}, .file = "gemm_wgmma"};
+  CHECK(engine.plan(large)->geometry.cluster[0] == 2);
+  large.sm_budget = 1000;  // more than there are
+  CHECK(engine.plan(large)->geometry.cluster[0] == 2);
+  large.sm_budget = 112;
+  CHECK(engine.plan(large)->geometry.cluster[0] == 1);
+  large.params = {{"CLUSTER", 2}};
+  CHECK(engine.plan(large)->geometry.cluster[0] == 2);
+}
+
 TEST_CASE("a negative budget is an error, and a list of requests keeps one") {
   Engine engine = engine_of_h100();
   CHECK(engine.plan(product(-1)).error().text().find("sm_budget is -1; it is a number of SMs, or 0 for all of them") !=
