@@ -4,9 +4,9 @@
     tools/compare/gemm_beside.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--taken 20]
     tools/compare/gemm_beside.py measure FOLDER [--rounds 20]
 
-`prepare` needs no GPU. Ours is planned for all SMs, for those that are left (--sm-budget), and for all with tiles that blocks draw
-(DYNAMIC=1); the peer is the better of PyTorch's two libraries, which are told nothing. Each is timed alone and while occupy.cu holds
-the SMs in another stream. Ratios are the peer's time over ours in the same state.
+`prepare` needs no GPU. Ours is planned for all SMs, for those that are left (--sm-budget), for all with tiles that blocks draw
+(DYNAMIC=1), and with both; the peer is the better of PyTorch's two libraries, which are told nothing. Each is timed alone and while
+occupy.cu holds the SMs in another stream. Ratios are the peer's time over ours in the same state.
 """
 import os
 import time
@@ -21,7 +21,8 @@ SECONDS = 20
 
 def prepare(options):
     sms = 132  # of an H100 and an H200
-    ways = {"all": [], "budget": ["--sm-budget", str(sms - options.taken)], "drawn": ["DYNAMIC=1"]}
+    budget = ["--sm-budget", str(sms - options.taken)]
+    ways = {"all": [], "budget": budget, "drawn": ["DYNAMIC=1"], "both": ["DYNAMIC=1", *budget]}
     occupy = build(options.tma_jit, [os.path.join(HERE, "occupy.cu"), f"BLOCKS={options.taken}", f"SECONDS={SECONDS}", *target(options)],
                    os.path.join(options.folder, "occupy.cubin"))
     entries = [{"taken": options.taken, "occupy": occupy}]
@@ -70,7 +71,7 @@ class Occupied:
 def measure(compare, torch, options, entries, flush):
     taken = entries[0]["taken"]
     occupied = Occupied(compare, torch, options, entries[0])
-    print(f"| M x N x K | peer alone, us | ours alone: all, budget, drawn | peer beside {taken} SMs, us | ours beside: all, budget, drawn |\n"
+    print(f"| M x N x K | peer alone, us | ours alone: all, budget, drawn, both | peer beside {taken} SMs, us | ours beside: the same |\n"
           "|---|---:|---:|---:|---:|")
 
     def library(name, call):
@@ -97,8 +98,8 @@ def measure(compare, torch, options, entries, flush):
             error = compare.difference(d, peer)
             assert error < 4e-3, f"{m} x {n} x {k} differs from cuBLAS by {error}"
         for times in (alone, beside):
-            best = min(times[3:])
-            cells += [f"{best * 1e3:.1f}", ", ".join(f"{best / time:.3f}" for time in times[:3])]
+            best = min(times[len(ours):])
+            cells += [f"{best * 1e3:.1f}", ", ".join(f"{best / time:.3f}" for time in times[:len(ours)])]
         print(f"| {m} x {n} x {k} | {' | '.join(cells)} |", flush=True)
 
 
