@@ -78,7 +78,9 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
             else
               apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
             compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
-            store(staged, warp_row(), 0, results);
+            int row = warp_row();
+            if (kParts == 1) asm volatile("" : "+r"(row));  // addresses would stay in registers until the next 64 rows
+            store(staged, row, 0, results);
           }
         },
         [&](int n) {
