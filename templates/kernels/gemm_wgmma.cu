@@ -210,11 +210,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   Smem& smem = shared_memory<Smem>();
   const int steps = ceil_div<u32>(dims.K, BK);
   const Tiles tiles(SWAP ? dims.N : dims.M, SWAP ? dims.M : dims.N);
-  grid::launch_dependents();
   if (threadIdx.x < CONSUMERS * kWarpgroup) {
     start_consumer<BLOCKS>(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
+    grid::launch_dependents();  // not before: blocks that find room beside this one would read while it waits
     const auto& to = compared<AMAX>(D, state);
     consume(smem, to, learning(tiles, smem.drawn), dims, hooks, steps);
     finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);

@@ -352,11 +352,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
   const Range steps = {part.chunk * SPLIT + part.rank, static_cast<int>(ceil_div<u32>(dims.K, BK))};
   const Output output = {D, dims, hooks, reinterpret_cast<Four<Sum>*>(partials),
                          reinterpret_cast<SliceCounters*>(counters)};
-  grid::launch_dependents();
   Sums sums = {};
   if (threadIdx.x < CONSUMERS * kWarpgroup) {
     start_consumer<SHARERS>(THREADS);
     grid::wait();
+    grid::launch_dependents();  // not before: blocks that find room beside this one would read while it waits
     if (CHUNKS > 1 && threadIdx.x == 0 && part.rank < OWNERS)
       begin_slices(output.counters[part.tile * OWNERS + part.rank]);
     consume(smem, output, part, steps, sums);
