@@ -85,6 +85,9 @@
 //! preset  BM = 128, BN = 256, STAGES = 4
 //! preset  BM = 192, BN = 192, STAGES = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 224, STAGES = 4, CLUSTER = 2  when M > 64
+//! preset  BM = 128, BN = 224, STAGES = 4  when M > 64
+//! preset  BM = 256, BN = 200, STAGES = 3, GROUP_M = 8  when M > 64 && sizeof(T) == 2 && sizeof(O) == 2 && !given(epilogue)
+//! preset  BM = 256, BN = 200, STAGES = 3, CLUSTER = 2, GROUP_M = 8  when M > 64 && sizeof(T) == 2 && sizeof(O) == 2 && !given(epilogue)
 //! preset  BM = 128, BN = 192, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64
 //! preset  BM = 128, BN = 176, STAGES = 5, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64
 //! preset  BM = 176, BN = 128, STAGES = 5, CLUSTER = 2, PINGPONG = 1, SWAP = 1, GROUP_M = 8  when M > 64 && sizeof(T) > 1
