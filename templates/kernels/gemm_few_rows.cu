@@ -21,6 +21,7 @@
 //! param   TERMS  = 1    in {1}  asked           "neither is f32"
 //! param   INVARIANT = 0 in {0}  asked           "warps share K; other files sum it in the order of many rows"
 //! param   DYNAMIC = 0   in {0, 1}  asked        "each tile has a block, which begins where an SM is free"
+//! param   STREAM = 0    in {0, 1}  asked        "1: planned for products that follow each other, as in a chain, so that L2 has nothing to write back; 0: for one after kernels that have written"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS
@@ -37,6 +38,7 @@
 //! let     L2      = (N + TILES * M / 4) * K * sizeof(T) / 3700 "cycles of reading B, and A for each tile, from L2; L1 keeps most of A"
 //! let     SM      = ceil_div(GRID, device.sm_count) * (BN + M / 4) * K * sizeof(T) / (SPLIT * CHUNKS) / 40 "cycles of the SM that reads most"
 //! let     TURNS   = ceil_div(ceil_div(K, 64), PARTS * STEPS) "latencies of a warp"
+//! let     STREAMED = ROWS > 8 ? 10507 + WEIGHTS / 1834 : 9230 + WEIGHTS / 1940 "cycles of reading B when L2 has nothing to write back, in those that gemm_wgmma_split.cu states for it"
 //! let     LATENCY = max(TURNS * 900, TURNS * GRID * 900 / (device.sm_count * RESIDENT))
 //!
 //! require dtype(U) == dtype(T)                  "A and B have elements of one type"
@@ -65,7 +67,7 @@
 //!
 //! cluster SPLIT
 //! launch  grid TILES * SPLIT * CHUNKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12046 + max(MEMORY, L2, SM, LATENCY) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles (STREAM == 0 ? 12046 + max(MEMORY, L2, SM, LATENCY) : max(STREAMED, 12046 + max(L2, SM, LATENCY))) + (SPLIT == 1 ? 0 : 1000) + (CHUNKS == 1 ? 0 : 2500 + 30 * CHUNKS) "by the bandwidths and the latency of an H200, in the units of gemm_wgmma_split.cu"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
 //! preset  VEC = 16, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 3  when TILES > device.sm_count && TILES <= 3 * device.sm_count || TILES > 4 * device.sm_count

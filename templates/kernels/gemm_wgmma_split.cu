@@ -72,11 +72,17 @@
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
+//! preset  BM = 8, BN = 128, STAGES = 9  when STREAM == 1 && M <= 8 && sizeof(T) == 2
+//! preset  BM = 8, BN = 64, STAGES = 8, SPLIT = 2  when STREAM == 1 && M <= 8 && sizeof(T) == 2
+//! preset  BM = 8, BN = 64, STAGES = 16, SPLIT = 2  when STREAM == 1 && M <= 8 && 2 * TILES <= device.sm_count && sizeof(T) == 2
+//! preset  BM = 16, BN = 128, STAGES = 9  when STREAM == 1 && M > 8 && M <= 16 && sizeof(T) == 2
+//! preset  BM = 16, BN = 64, STAGES = 8, SPLIT = 2  when STREAM == 1 && M > 8 && M <= 16 && sizeof(T) == 2
+//! preset  BM = 16, BN = 64, STAGES = 16, SPLIT = 2  when STREAM == 1 && M > 8 && M <= 16 && 2 * TILES <= device.sm_count && sizeof(T) == 2
 //! preset  BM = 16, BN = 128, STAGES = 6  when M <= 16 && sizeof(T) != 2
 //! preset  BM = 8, BN = 64, STAGES = 16  when M <= 16
 //! preset  BM = 16, BN = 64, STAGES = 16  when K > 16384 && sizeof(T) == 2 && M <= 16
 //! preset  BM = 16, BN = 128, STAGES = 9  when N > 256 * device.sm_count && sizeof(T) == 2 && M <= 16
-//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when M <= 16 && (K <= 16384 || sizeof(T) != 2)
+//! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when STREAM == 0 && M <= 16 && (K <= 16384 || sizeof(T) != 2)
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
 //! preset  BM = 32, BN = 128, STAGES = 9, SHARE_N = 4  when M > 16
 //! preset  BM = 112, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count

@@ -5,8 +5,8 @@ beside PyTorch.
     tools/compare/mlp.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200]
     tools/compare/mlp.py measure FOLDER [--rounds 20] [--compile] [--rows 1 8 64 512]
 
-`prepare` needs no GPU: it plans and builds the products for a named device. `measure` runs them where there is a GPU, with PyTorch and
-the package tma_jit. Every side is one graph of LAYERS layers, each with weights of its own, which together are larger than
+`prepare` needs no GPU: it plans and builds the products for a named device, with STREAM=1. `measure` runs them where there is a GPU,
+with PyTorch and the package tma_jit. Every side is one graph of LAYERS layers, each with weights of its own, which together are larger than
 L2; the time is that of a layer. `chained` launches the second and the third product of a layer programmatically, as Engine::chain does
 with the three requests; `one chain` all but the first product of the graph, as it does with all requests; `plain` launches the same
 kernels one after the other. PyTorch's side is two F.linear, silu, a product and a third F.linear, and with --compile also what
@@ -33,7 +33,7 @@ def prepare(options):
     for m in options.rows:
         plans = {}
         for name, (n, k, words) in PRODUCTS.items():
-            request = ["gemm", f"M={m}", f"N={n}", f"K={k}", *words, *options.params.split(), *target(options)]
+            request = ["gemm", f"M={m}", f"N={n}", f"K={k}", "STREAM=1", *words, *options.params.split(), *target(options)]
             plans[name] = build(options.tma_jit, request, os.path.join(options.folder, f"{name}{m}.cubin"))
         entries.append({"rows": m, "plans": plans})
     return entries
@@ -97,9 +97,10 @@ def measure_rows(compare, torch, options, entry, flush):
             return x
         return body
     expected = peer(layer)()
-    sides = {}
+    sides, kept = {}, []  # launches have workspaces, which must outlive the graphs
     for name, programmatic in WAYS.items():
-        sides[name] = graph_of(torch, all_of(layers.launches(compare, options, entry, programmatic)))
+        kept.append(layers.launches(compare, options, entry, programmatic))
+        sides[name] = graph_of(torch, all_of(kept[-1]))
         for _ in range(20):  # each time from poisoned results
             for result in (layers.gate, layers.h, *layers.x[1:]):
                 compare.poisoned(result)
