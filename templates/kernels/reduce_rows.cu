@@ -8,6 +8,7 @@
 //! param   LANES   = 256   in {1, 2, 4, 8, 16, 32, 128, 256, 512} "threads of a block that share a row: lanes of a warp, or the block"
 //! param   UNROLL  = 4     in {1, 2, 4, 8}          "reads of 16 bytes of a row that a thread has in flight"
 //! param   ROWS    = 1     in {1, 2, 4, 8}          "rows that lanes of a warp have in flight"
+//! param   WHOLE   = 1     in {1, 0}                "1: rows begin at 16 bytes and are whole units of them"
 //! param   BLOCKS  = 5     in {1, 2, 3, 4, 5, 6, 8, 10, 12, 16} "blocks of an SM among which few rows are divided"
 //!
 //! let     ALIGNED = alignment(X) >= 16 && (M <= 1 || stride(X, 0) * sizeof(T) % 16 == 0)
@@ -16,6 +17,8 @@
 //!
 //! require M == 0 || K <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //! require LANES <= 32 || LANES == THREADS          "a row is some lanes' of a warp or a block's"
+//! require WHOLE == 0 || (ALIGNED && K * sizeof(T) % 16 == 0) "rows must begin at 16 bytes and be whole units of them"
+//! require WHOLE == 0 || sizeof(T) == 2 || PACKS > 128 "short rows of elements of 4 bytes are combined as soon with checks"
 //! require LANES <= 32 || ROWS == 1                 "a block has one row"
 //! require LANES < THREADS || BLOCKS * THREADS <= 2048 "an SM has at most 2048 threads"
 //! require ROWS * UNROLL <= 8                       "what is in flight must fit into registers"
@@ -34,11 +37,14 @@
 //! preset  LANES = 1, UNROLL = 1, ROWS = 4  when PACKS <= 1
 //! preset  LANES = 2, UNROLL = 1, ROWS = 4  when PACKS <= 2
 //! preset  LANES = 4, UNROLL = 1, ROWS = 4  when PACKS <= 4
+//! preset  LANES = 4, UNROLL = 2, ROWS = 2  when PACKS <= 8 && sizeof(T) == 2 && ALIGNED
 //! preset  LANES = 8, UNROLL = 1, ROWS = 4  when PACKS <= 8
 //! preset  LANES = 16, UNROLL = 1, ROWS = 4  when PACKS <= 16
 //! preset  LANES = 32, UNROLL = 1, ROWS = 4  when PACKS <= 32
 //! preset  LANES = 32, UNROLL = 2, ROWS = 2  when PACKS <= 64
+//! preset  LANES = 16, UNROLL = 8, ROWS = 1  when PACKS <= 128 && !ALIGNED
 //! preset  LANES = 32, UNROLL = 4, ROWS = 1  when PACKS <= 128
+//! preset  LANES = 32, UNROLL = 8, ROWS = 1  when PACKS <= 256 && !ALIGNED
 //! preset  LANES = 128, THREADS = 128, UNROLL = 4, BLOCKS = 10  when PACKS <= 1024
 //! preset  LANES = 256, THREADS = 256, UNROLL = 4, BLOCKS = 5
 
@@ -48,6 +54,8 @@
 #ifndef TMA_JIT_REFERENCE
 
 #include "device/reduce/rows.cuh"
+
+using Row = AlignedRow<T, WHOLE != 0>;
 
 // Combines the elements of a row in f32.
 struct Fold {
@@ -60,7 +68,7 @@ struct Fold {
     const Fold& fold;
     f32 x[16 / sizeof(T)];
 
-    __device__ void add(s64 m, const AlignedRow<T>& row, s64 p, const Elements<T>& pack, PackRange range) {
+    __device__ void add(s64 m, const Row& row, s64 p, const Elements<T>& pack, PackRange range) {
 #pragma unroll
       for (int i = 0; i < row.kCount; ++i)
         if (range.has(i)) x[i] = fold.combine(x[i], fold.op.element(to_f32(pack[i]), m, row.index_of(p, i), 0));
@@ -73,7 +81,7 @@ struct Fold {
     }
   };
 
-  __device__ State start(const AlignedRow<T>&, s64) const {
+  __device__ State start(const Row&, s64) const {
     State state = {*this};
 #pragma unroll
     for (f32& x : state.x) x = neutral();
@@ -85,7 +93,7 @@ struct Fold {
   __device__ f32 combine(f32 a, f32 b) const {
     return op.combine(a, b);
   }
-  __device__ void store(s64 m, const AlignedRow<T>&, f32 x) const {
+  __device__ void store(s64 m, const Row&, f32 x) const {
     Y.data[m * Y.stride[0]] = from_f32<O>(op.result(x, m, 0));
   }
 };
@@ -96,8 +104,8 @@ extern "C" __global__ __launch_bounds__(THREADS,
                                                                                   f32 neutral, const Dims dims,
                                                                                   const __grid_constant__ Hooks hooks) {
   const Operation<OP, f32, Hooks> op = {hooks, neutral, dims.K};
-  reduce_rows<THREADS, LANES, UNROLL, ROWS>(Rows<T>{X.data, X.stride[0], dims.M, dims.K}, Fold{op, Y}, partials,
-                                            counters);
+  reduce_rows<THREADS, LANES, UNROLL, ROWS>(Rows<T, WHOLE != 0>{X.data, X.stride[0], dims.M, dims.K}, Fold{op, Y},
+                                            partials, counters);
 }
 
 #else

@@ -187,6 +187,7 @@ TEST_CASE("rows, columns and whole tensors are reduced, by sums and by combinati
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"reduce", kDevice, kEmulator, "M=1", "K=70001", "N=1"});
   check_passes({"reduce", kDevice, kEmulator, "M=9", "K=101", "N=1", "T=bf16", "O=bf16", "OP=2"});
+  check_passes({"reduce", kDevice, kEmulator, "M=37", "K=64", "N=1", "T=bf16", "LANES=4", "UNROLL=2", "ROWS=2"});
   check_passes({"reduce", kDevice, kEmulator, "M=2", "K=300", "N=33", "T=f16", "OP=1"});
   check_passes({"reduce", kDevice, kEmulator, "M=3", "K=0", "N=8", "OP=3"});
   const nlohmann::json ran = run_own({"reduce", kDevice, kEmulator, "M=2", "K=3000", "N=2", "--hook", "combine=a * b",
@@ -209,6 +210,7 @@ TEST_CASE("the greatest elements of rows are found with their indices, the lowes
   check_passes({"argmax", kDevice, kEmulator, "M=2", "K=70001", "VALUES=0", "J=s32", "--hook", "key=-x"});
   check_passes({"argmax", kDevice, kEmulator, "M=2", "K=999", "--hook", "key=sqrt(x)"});  // NaN is the greatest
   check_passes({"argmax", kDevice, kEmulator, "M=4", "K=0"});
+  for (const char* columns : {"K=512", "K=509"}) check_passes({"argmax", kDevice, kEmulator, "M=5", columns, "T=bf16"});
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=9001", "K=64", "T=bf16"});
   check_passes({"top_k", kDevice, kEmulator, "M=2", "N=5000", "K=33", "--hook", "key=x * 0"});
   check_passes({"top_k", kDevice, kEmulator, "M=3", "N=64", "K=64", "J=s32", "--hook", "key=-sqrt(x)"});

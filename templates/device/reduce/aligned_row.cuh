@@ -21,8 +21,8 @@ template <class T> struct Elements {
   }
 };
 
-// T is f32, bf16 or f16.
-template <class T> struct AlignedRow {
+// T is f32, bf16 or f16. Whole: the row begins at 16 bytes and is whole packs, so that nothing of a pack is checked.
+template <class T, bool Whole = false> struct AlignedRow {
   static constexpr int kCount = 16 / sizeof(T);
 
   const T* base;  // pack 0, at or before the row's first element
@@ -31,20 +31,23 @@ template <class T> struct AlignedRow {
   s64 packs;
 
   __device__ AlignedRow(const T* row, s64 count) {
-    skip = static_cast<int>(reinterpret_cast<u64>(row) % 16 / sizeof(T));
+    skip = Whole ? 0 : static_cast<int>(reinterpret_cast<u64>(row) % 16 / sizeof(T));
     base = row - skip;
     packs = count > 0 ? ceil_div<s64>(skip + count, kCount) : 0;
-    last = static_cast<int>(skip + count - (packs - 1) * kCount);
+    last = Whole ? kCount : static_cast<int>(skip + count - (packs - 1) * kCount);
   }
 
   // The row's index of element i of pack p.
   __device__ s64 index_of(s64 p, int i) const { return p * kCount + i - skip; }
   __device__ PackRange range(s64 p) const {
+    if constexpr (Whole) return {0, p < packs ? kCount : 0};
     return {p == 0 ? skip : 0, p < packs - 1 ? kCount : p == packs - 1 ? last : 0};
   }
 
   // Whether all elements of packs `from` to `to`, which are not negative, belong to the row.
-  __device__ bool has_whole(s64 from, s64 to) const { return (from > 0 || skip == 0) && to < packs - (last < kCount); }
+  __device__ bool has_whole(s64 from, s64 to) const {
+    return (Whole || from > 0 || skip == 0) && to < packs - (last < kCount);
+  }
   // Pack p, all of whose elements belong to the row.
   __device__ Elements<T> load_whole(s64 p) const { return {*reinterpret_cast<const uint4*>(base + p * kCount)}; }
 
