@@ -164,6 +164,13 @@ TEST_CASE("matrices of any shape and pitch are transposed, and of any element") 
     passes({"B=2", "M=65", "N=33", "NEIGHBOURS=0"});
   }
   check_passes({"transpose", kDevice, kEmulator, "B=1", "M=0", "N=16"});
+  // By words: rows of S that begin at 4 bytes, or anywhere, as those of D do, or at 32 bytes.
+  for (const char* type : {"T=u8", "T=bf16", "T=f32"})
+    check_passes({"transpose", kDevice, kEmulator, type, "B=2", "M=750", "N=703", "--pitch", "S=703", "--pitch",
+                  "D=751", "--offset", "S=4", "--offset", "D=5", "--template-file", "transpose_words"});
+  for (const char* pitch : {"S=704", "S=703"})
+    check_passes({"transpose", kDevice, kEmulator, "T=u8", "B=2", "M=768", "N=703", "--pitch", pitch, "--pitch",
+                  "D=768", "--template-file", "transpose_words"});
 }
 
 TEST_CASE("dimensions change places, the innermost too, with and without TMA") {

@@ -132,6 +132,8 @@ TEST_CASE("transpose moves every element, whatever its size, the shape and the p
                           Case{matrices(1, 131, 77), {}, {}, {{"S", 83}, {"D", 150}}},
                           Case{matrices(3, 131, 77), {}, {}, {{"S", 77}, {"D", 131}}},
                           Case{matrices(1, 1000, 1001), {}, {}, {{"S", 1001}, {"D", 1000}}},
+                          Case{matrices(1, 1031, 2047), {}, {}, {{"S", 2047}, {"D", 1031}}},
+                          Case{matrices(3, 613, 600), {}, {}, {{"S", 600}, {"D", 613}}},
                           Case{matrices(1, 131, 77), {{"NEIGHBOURS", 0}}}}) {
       check(engine, "transpose", {c.dims, c.params, {{"T", type}}, c.pitches});
       if (!c.params.empty()) continue;
