@@ -19,7 +19,7 @@
 //! require sizeof(T) == 1 || dtype(R) == dtype(T) "results are of the type of the queries, unless that is e4m3"
 //! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"
 //! require SINKS == 0 || HEADS % SINK_HEADS == 0    "the heads of each sequence have the same sinks"
-//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require VD != HD                                 "leave VD out where values have as many elements as keys"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //!
 //! tensor  Q : T[HEADS, M, HD]

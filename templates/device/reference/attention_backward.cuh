@@ -16,7 +16,7 @@
 //!
 //! require sizeof(T) == 1 || dtype(R) == dtype(T)   "gradients are of the type of the queries, unless that is e4m3"
 //! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"
-//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require VD != HD                                 "leave VD out where values have as many elements as keys"
 //! require HV <= HD                                 "values have at most as many elements as keys"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"

@@ -18,7 +18,7 @@
 //! let     SCALED  = 0                              "numbers of 16 bits have no scales"
 //! let     DV      = VD == 0 ? HD : VD
 //!
-//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require VD != HD                                 "leave VD out where values have as many elements as keys"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require MAX_PAGES * SIZE <= 2147400000           "keys of a sequence are counted in 31 bits"
 //!

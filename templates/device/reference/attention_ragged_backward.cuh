@@ -14,7 +14,7 @@
 //! let     SCALED  = 0                              "numbers of 16 bits have no scales"
 //! let     SINKS   = 0                              "their weight is in L"
 //!
-//! require VD != HD                                 "0 stands for as many elements as HD"
+//! require VD != HD                                 "leave VD out where values have as many elements as keys"
 //! require HV <= HD                                 "values have at most as many elements as keys"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require stride(L, 1) == 1 && stride(DELTA, 1) == 1 "elements of a head of L and of DELTA are neighbours"
