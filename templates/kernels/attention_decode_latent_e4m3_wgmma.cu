@@ -16,18 +16,18 @@
 #include "device/epilogue/attention_latent.cuh"
 #include "device/pipeline/attention_latent_e4m3.cuh"
 #include "device/pipeline/cache_rows.cuh"
+#include "device/pipeline/latent_queries.cuh"
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent(
     View<const T, 4> Q, View<const E, 3> C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS, View<const f32, 1> SC,
     View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
   __shared__ DecodeWork kept;  // for the end, as no registers are left for it meanwhile
+  if (threadIdx.x == kConsumers) smem.init();
+  prefetch_queries(Q, PAGES, dims);
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
-  if (threadIdx.x == kConsumers) {
-    kept = work;
-    smem.init();
-  }
+  if (threadIdx.x == kConsumers) kept = work;
   __syncthreads();
   if (threadIdx.x < kConsumers) {
     take_registers<232>();

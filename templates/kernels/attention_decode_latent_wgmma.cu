@@ -24,20 +24,22 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     View<const T, 4> Q, const __grid_constant__ CUtensorMap C, View<const s32, 2> PAGES, View<const s32, 1> LENGTHS,
     View<const f32, 1> SC, View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
-  DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
-  if (work.part >= work.parts) return;
   if (threadIdx.x == kConsumers) {
-    if (work.keys > 0) tma::prefetch(C);
+    if (dims.P > 0) tma::prefetch(C);
     smem.init();
   }
-  __syncthreads();
+  prefetch_queries(Q, PAGES, dims);
+  DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
+  if (work.part >= work.parts) return;
   if (threadIdx.x < kConsumers) {
+    start_consumer(THREADS);
     take_registers<232>();
     const DecodeOutput to = {O, L, numbers_of(SC), reinterpret_cast<BlockPart*>(parts),
                              reinterpret_cast<u32*>(counters)};
     attend_latent(smem, Q, work, to.numbers.product_scale(scale, 0, 0), dims);
     combine_latent<kConsumers>(smem.part, work, to, [] { sync(5, kConsumers); });
   } else {
+    start_producer(THREADS);
     give_registers<40>();
     const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
     if (threadIdx.x < kConsumers + 32) load_latent(smem, C, table, work);

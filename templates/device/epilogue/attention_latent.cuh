@@ -5,23 +5,28 @@
 
 #ifndef TMA_JIT_REFERENCE
 
+// Calls make(row, column) for four neighbouring columns at a time of every CLUSTER-th of `rows` rows, of which each
+// warp has whole ones, so that what concerns a row alone is computed once. AtOnce calls may be under way together.
+template <int Threads, int AtOnce, class Make> __device__ inline void each_four(int rows, int rank, Make make) {
+#pragma unroll 1
+  for (int row = threadIdx.x / 32 * CLUSTER + rank; row < rows; row += Threads / 32 * CLUSTER)
+#pragma unroll(AtOnce)
+    for (int column = threadIdx.x % 32 * 4; column < HD; column += 128) make(row, column);
+}
+
 // Combines what the block has left in `part`. A cluster's blocks share its rows among them: each combines its rows of
 // the cluster, and, if it is the last of its rank, of all clusters. Called by the first Threads threads of the block,
 // of which `meet` is a barrier.
 template <int Threads, class Work, class Meet>
 __device__ inline void combine_latent(WarpPart& part, const Work& work, const DecodeOutput& output, Meet meet) {
-  constexpr int kAcross = HD / 4;
   constexpr int kBatch = 8;  // parts whose loads are in flight together
   const int rank = work.part % CLUSTER, count = work.parts / CLUSTER;
-  const int items = ceil_div(max(0, work.rows - rank), CLUSTER) * kAcross;
   BlockPart* const parts = output.parts + work.slot;
   if constexpr (CLUSTER == 1)
     meet();
   else
     cluster::sync();
-#pragma unroll(CLUSTER == 1 ? 4 : 1)
-  for (int i = threadIdx.x; i < items; i += Threads) {
-    const int row = i / kAcross * CLUSTER + rank, column = i % kAcross * 4;
+  each_four<Threads, CLUSTER == 1 ? 4 : 1>(work.rows, rank, [&](int row, int column) {
     AttentionResult result;
     if constexpr (CLUSTER == 1)
       result = part.result(row, column);
@@ -31,7 +36,7 @@ __device__ inline void combine_latent(WarpPart& part, const Work& work, const De
       output.store(work, row, column, result);
     else
       parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
-  }
+  });
   if constexpr (CLUSTER > 1) cluster::sync();  // no block reads this one's memory any more
   if (count == 1) return;
   __shared__ bool last;
@@ -39,11 +44,9 @@ __device__ inline void combine_latent(WarpPart& part, const Work& work, const De
   if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit * CLUSTER + rank], count);
   meet();
   if (!last) return;
-#pragma unroll 1
-  for (int i = threadIdx.x; i < items; i += Threads) {
-    const int row = i / kAcross * CLUSTER + rank, column = i % kAcross * 4;
+  each_four<Threads, 1>(work.rows, rank, [&](int row, int column) {
     output.store(work, row, column, combined<kBatch>(parts, count, work.tiles, row, column));
-  }
+  });
 }
 
 #endif

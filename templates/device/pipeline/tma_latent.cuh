@@ -24,7 +24,7 @@ __device__ inline void load_latent(Smem& smem, const CUtensorMap& C, const Paged
       if (lane == 0) full.expect(BN * columns * sizeof(T));
       __syncwarp();
       if (row >= BN) return;
-#pragma unroll 1
+#pragma unroll  // consumers wait for the last of these, which follow each other faster than in a loop
       for (int column = first; column < first + columns; column += LatentTile::kPanel)
         tma::load(&smem.k[slot].panel[column / LatentTile::kPanel][row], C, full, {column, at.row, at.page});
     };

@@ -1,5 +1,5 @@
 #pragma once
-// L2 cache policies for copies. PTX ISA 9.0, "createpolicy" and the .L2::cache_hint operand.
+// L2 cache policies for copies, and prefetches. PTX ISA 9.0, "createpolicy", the .L2::cache_hint operand, "prefetch".
 #include "device/types.cuh"
 
 namespace l2 {
@@ -38,6 +38,11 @@ __device__ inline Policy evict_last_in(const void* from, u32 primary, u32 total)
       : "=l"(p.bits)
       : "l"(__cvta_generic_to_global(from)), "r"(primary), "r"(total));
   return p;
+}
+
+// Brings the line of an address to L2.
+__device__ inline void prefetch(const void* at) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)) : "memory");
 }
 
 }  // namespace l2

@@ -73,7 +73,7 @@ class DecodeWork {
     keys = sequence < sequences ? length(sequence) : 0;
     int longest = mine;
     s64 total = mine;
-#pragma unroll 1
+#pragma unroll 4  // loads that do not wait for each other
     for (int i = lane + 32; i < sequences; i += 32) {
       const int other = length(i);
       longest = max(longest, other), total += other;
