@@ -15,7 +15,7 @@ using Extent = std::array<std::int64_t, 3>;
 constexpr Extent kGridMax = {2147483647, 65535, 65535};
 constexpr Extent kBlockMax = {1024, 1024, 64};
 constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
-constexpr int kPortableCluster = 8;
+constexpr int kPortableCluster = 8, kLargestCluster = 16;
 
 template <class... Args> tl::unexpected<Error> refusal(fmt::format_string<Args...> format, Args&&... args) {
   return failure(ErrorCode::invalid_argument, format, std::forward<Args>(args)...);
@@ -63,8 +63,16 @@ Result<void> set_smem(const Values& values, const templates::LaunchShape& launch
   return {};
 }
 
+// Hopper and Blackwell's data center chips have larger clusters than portable ones. How many run at once depends on
+// which SMs of a device are enabled: a template that has them requires enough SMs.
+std::int64_t largest_cluster(const DeviceInfo& device) {
+  const int capability = device.compute_capability;
+  const bool larger = capability == 90 || capability == 100 || capability == 103;
+  return larger && device.cluster_max == kPortableCluster ? kLargestCluster : std::max(device.cluster_max, 1);
+}
+
 Result<void> check_cluster(const Geometry& geometry, const DeviceInfo& device) {
-  const std::int64_t limit = std::max(device.cluster_max, 1);
+  const std::int64_t limit = largest_cluster(device);
   if (volume(geometry.cluster) > limit) {
     return refusal("a cluster of {} blocks; {} takes {}", volume(geometry.cluster), device.name, limit);
   }
@@ -90,7 +98,7 @@ Result<void> set_grid(const Values& values, Geometry& geometry) {
   const templates::Template& kernel = *binding.kernel;
   const templates::ReferenceKernel* const stand_in = binding.stand_in();
   const Bounds grid{"grid", 0, kGridMax};
-  const Bounds cluster{"cluster", 1, {kPortableCluster, kPortableCluster, kPortableCluster}};
+  const Bounds cluster{"cluster", 1, {kLargestCluster, kLargestCluster, kLargestCluster}};
   TMA_JIT_ASSIGN(geometry.grid, extent(values, stand_in != nullptr ? stand_in->grid : kernel.launch.grid, grid));
   if (stand_in != nullptr) return {};
   TMA_JIT_ASSIGN(geometry.cluster, extent(values, kernel.cluster, cluster));

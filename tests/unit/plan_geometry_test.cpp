@@ -47,12 +47,14 @@ TEST_CASE("beyond the device's limits") {
         "102400 bytes of shared memory; a block on gb10 has 101376");
 }
 
-TEST_CASE("clusters need no multicast, must divide the grid and stay portable") {
+TEST_CASE("clusters need no multicast, must divide the grid, and have 16 blocks where a device has such") {
   CHECK(launched("grid N block 32", "2", "gb10") == "6 1 1 / 32 1 1 / 2 1 1 / 0");
   CHECK(launched("grid N block 32", "4") == "grid x = 6 is not a multiple of cluster x = 4");
   CHECK(launched("grid 16, 3 block 32", "1, 2") == "grid y = 3 is not a multiple of cluster y = 2");
-  CHECK(launched("grid 16 block 32", "16") == "cluster x = 16 is outside 1..8");
-  CHECK(launched("grid 16, 16 block 32", "4, 4") == "a cluster of 16 blocks; h100 takes 8");
+  CHECK(launched("grid 17 block 32", "17") == "cluster x = 17 is outside 1..16");
+  CHECK(launched("grid 16 block 32", "16") == "16 1 1 / 32 1 1 / 16 1 1 / 0");
+  CHECK(launched("grid 16, 16 block 32", "4, 8") == "a cluster of 32 blocks; h100 takes 16");
+  CHECK(launched("grid 16, 16 block 32", "4, 4", "gb10") == "a cluster of 16 blocks; gb10 takes 8");
 }
 
 TEST_CASE("a launch that no configuration makes possible is told at its line") {
