@@ -8,16 +8,29 @@
 //! let     VECTORS = AFFINE
 //! use     "device/reduce/ring_row.cuh"
 //!
+//! preset  CLUSTER = 2, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
+//! preset  CLUSTER = 2, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1  when sizeof(T) == 2
+//! preset  CLUSTER = 4, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
+//! preset  CLUSTER = 4, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1  when sizeof(T) == 2
+//! preset  CLUSTER = 8, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
+//! preset  THREADS = 480, CLUSTER = 2, PACKS = 3, CHUNKS = 3, SLOTS = 9, LAG = 1  when sizeof(T) == 4
+//! preset  CLUSTER = 8, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1
+//! preset  THREADS = 480, CLUSTER = 8, PACKS = 3, CHUNKS = 2, SLOTS = 9, LAG = 1  when sizeof(T) == 2
+//! preset  THREADS = 480, CLUSTER = 8, PACKS = 3, CHUNKS = 3, SLOTS = 9, LAG = 1
+//! preset  CLUSTER = 2, PACKS = 2, CHUNKS = 2, SLOTS = 13, LAG = 1  when sizeof(T) == 2
+//! preset  CLUSTER = 4, PACKS = 2, CHUNKS = 2, SLOTS = 13, LAG = 1  when sizeof(T) == 2
 //! preset  CLUSTER = 8, PACKS = 2, CHUNKS = 2, SLOTS = 13, LAG = 1  when sizeof(T) == 2
-//! preset  THREADS = 480, CLUSTER = 8, PACKS = 1, CHUNKS = 9, SLOTS = 26, LAG = 1
+//! preset  THREADS = 480, CLUSTER = 16, PACKS = 3, CHUNKS = 3, SLOTS = 9, LAG = 1  when sizeof(T) == 4
 //!
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
 //! require stride(Y, 1) == 1                        "elements of a row of Y are neighbours"
 //! require AFFINE < 1 || stride(W, 0) == 1          "elements of W are neighbours"
 //! require AFFINE < 2 || stride(B, 0) == 1          "elements of B are neighbours"
 //! require SUM == 0 || stride(S, 1) == 1            "elements of a row of S are neighbours"
-//! require N > (sizeof(T) == 4 ? 65536 : 114688) && N <= (sizeof(T) == 4 ? 131072 : 262144) "rows that are faster in a ring"
-//! require N <= 131072 || AFFINE < 2 || SUM == 0 || sizeof(O) < 4 "two vectors and two results of long rows need more registers than a thread has"
+//! require N > 16384 && N <= 262144               "rows that are faster in a ring"
+//! require N <= 131072 || sizeof(T) == 2 || CLUSTER == 16 "longer rows of 4 bytes an element leave no registers for vectors in smaller clusters"
+//! require N <= 131072 || AFFINE < 2 || SUM == 0 "two vectors and two results of long rows need more registers than a thread has"
+//! require PACKS <= 2 || AFFINE < 2 || SUM == 0 || sizeof(T) == 4 "two vectors and two results of several packs need more registers than a thread has"
 //! require N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0 "rows begin at 16 bytes and are whole packs"
 //! require AFFINE == 0 || alignment(W) % 16 == 0    "W is read in packs"
 //! require AFFINE < 2 || alignment(B) % 16 == 0     "B is read in packs"
@@ -32,12 +45,12 @@
 // The mean of some elements, and the sum of the squares of their distances from it.
 struct JoinedMoments {
   __device__ static Sums<2> neutral() { return {}; }
-  __device__ static Sums<2> joined(const Sums<2>& moments, int size, int all) {
+  template <int Width> __device__ static Sums<2> joined(const Sums<2>& moments, int size, int all) {
     const auto add = [](f32 a, f32 b) { return a + b; };
-    const f32 sum = warp_reduce(moments.x[0] * static_cast<f32>(size), add);
+    const f32 sum = warp_reduce<Width>(moments.x[0] * static_cast<f32>(size), add);
     const f32 mean = __fdividef(sum, static_cast<f32>(max(all, 1)));
     const f32 distance = moments.x[0] - mean;
-    return {mean, warp_reduce(moments.x[1] + distance * distance * static_cast<f32>(size), add)};
+    return {mean, warp_reduce<Width>(moments.x[1] + distance * distance * static_cast<f32>(size), add)};
   }
 };
 using Row = RingRow<T, RingShape<THREADS, CLUSTER, PACKS, CHUNKS, SLOTS, LAG, AFFINE>, JoinedMoments>;
@@ -50,7 +63,7 @@ extern "C" __global__ __launch_bounds__(THREADS + 32, 1) void layer_norm(View<co
   const T* const vectors[2] = {W.data, B.data};
   Row row(X, vectors, dims.M, dims.N, shared_memory<Row::Smem>());
   const auto input = [&](f32 x, int column) { return hooks.input(x, row.row, column); };
-  const f32 share = 1.0F / static_cast<f32>(max(row.size(), 1));
+  const f32 share = 1.0F / static_cast<f32>(max(row.size(), 1)), share_of_row = 1.0F / static_cast<f32>(dims.N);
   row.each_row(
       [&] {
         // Distances from the thread's first element: of n elements, of which it is one, their squares add up to no more
@@ -71,7 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS + 32, 1) void layer_norm(View<co
         return Sums<2>{origin + mean, about_mean < 0 ? 0 : about_mean};
       },
       [&](const Sums<2>& moments) {
-        const f32 mean = moments.x[0], scale = rsqrtf(moments.x[1] / static_cast<f32>(dims.N) + eps);
+        const f32 mean = moments.x[0], scale = rsqrtf(moments.x[1] * share_of_row + eps);
         row.read_again(0.0F, input, [&](bool, int chunk) {
           if constexpr (SUM) row.store(S);  // S may be X, or what the hook reads
           row.store(Y, [&](int p) {

@@ -27,10 +27,10 @@
 // The greatest of some elements x, and the sum of exp2(x - greatest); of none, minus infinity and 0.
 struct JoinedExponentials {
   __device__ static Sums<2> neutral() { return {-infinity(), 0}; }
-  __device__ static Sums<2> joined(const Sums<2>& found, int, int) {
-    const f32 greatest = warp_reduce(found.x[0], [](f32 a, f32 b) { return fmaxf(a, b); });
+  template <int Width> __device__ static Sums<2> joined(const Sums<2>& found, int, int) {
+    const f32 greatest = warp_reduce<Width>(found.x[0], [](f32 a, f32 b) { return fmaxf(a, b); });
     const f32 origin = greatest == -infinity() ? 0.0F : greatest;
-    return {greatest, warp_reduce(found.x[1] * ex2(found.x[0] - origin), [](f32 a, f32 b) { return a + b; })};
+    return {greatest, warp_reduce<Width>(found.x[1] * ex2(found.x[0] - origin), [](f32 a, f32 b) { return a + b; })};
   }
 };
 using Row = RingRow<T, RingShape<THREADS, CLUSTER, PACKS, CHUNKS, SLOTS, LAG, 0>, JoinedExponentials>;

@@ -56,9 +56,17 @@ TEST_CASE("clusters walk over rows that they keep in shared memory until each is
     passes({"layer_norm", "M=6", "N=114696", "T=bf16", "O=f32", vectors, "SUM=1", "--template-file", "layer_norm_ring",
             "--hook", "input=x + 100"});
   passes({"layer_norm", "M=4", "N=70004", "T=f32", "O=f32", "AFFINE=2", "--template-file", "layer_norm_ring"});
+  for (const char* columns : {"N=20000", "N=31000"})  // eight clusters of two blocks
+    passes({"layer_norm", "M=33", columns, "T=f16", "AFFINE=2", "--template-file", "layer_norm_ring"});
+  passes({"rms_norm", "M=33", "N=40000", "T=bf16", "--template-file", "rms_norm_ring"});
   passes({"softmax", "M=7", "N=131080", "T=bf16", "O=f32", "--template-file", "softmax_ring", "--hook",
           "score=column % 3 == 0 ? -1.0f / 0.0f : row == 2 ? x * 1000.0f : x"});
   passes({"softmax", "M=6", "N=140000", "T=f32", "O=f32", "--template-file", "softmax_ring"});
+}
+
+TEST_CASE("clusters of 16 blocks have rows that leave smaller ones no registers for vectors") {
+  if (!has_compiler() || !kHasEmulator) return;
+  check_passes({"layer_norm", kDevice, kEmulator, "M=28", "N=131088", "T=f32", "AFFINE=2", "CLUSTER=16"});
 }
 
 TEST_CASE("groups of channels are normalised, whatever the number and the size of channels") {

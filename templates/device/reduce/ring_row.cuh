@@ -7,19 +7,20 @@
 // What kernels of such rows share of their manifests, which `use` this, after the lets LINES, how many rows there are,
 // LENGTH, the elements of one, VECTORS, how many vectors are read with every row, and COUNT, elements of 16 bytes:
 //! param   THREADS = 512   in {480, 512}            "of a block that have elements of a row; 32 others load rows"
-//! param   CLUSTER = 8     in {4, 8}                "blocks that share a row"
-//! param   PACKS   = 2     in {1, 2, 4}             "packs of a chunk that a thread has"
-//! param   CHUNKS  = 4     in {2, 4, 9}             "chunks of a block's part of a row"
-//! param   SLOTS   = 13    in {6, 13, 14, 26}       "chunks of which a block has room"
+//! param   CLUSTER = 8     in {2, 4, 8, 16}         "blocks that share a row"
+//! param   PACKS   = 2     in {1, 2, 3, 4}          "packs of a chunk that a thread has"
+//! param   CHUNKS  = 4     in {1, 2, 3, 4, 6}       "chunks of a block's part of a row"
+//! param   SLOTS   = 13    in {6, 9, 13}            "chunks of which a block has room"
 //! param   LAG     = 0     in {0, 1}                "1: the next row is reduced before a row is stored"
 //!
 //! let     CHUNK   = THREADS * PACKS * 16           "bytes of a chunk"
 //! let     HELD    = THREADS * CLUSTER * PACKS * CHUNKS * COUNT "columns of a cluster"
 //! let     SMEM    = SLOTS * (CHUNK + 16) + 256 + THREADS / 2 + 32 * CLUSTER
-//! let     TEAMS   = max(1, min(LINES, device.sm_count * 15 / (16 * CLUSTER))) "clusters that run at once: some SMs lack neighbours for a large one"
+//! let     TEAMS   = max(1, min(LINES, CLUSTER == 2 ? device.sm_count / 2 : device.sm_count * 15 / (16 * CLUSTER))) "clusters that run at once: some SMs lack neighbours for a large one"
 //!
 //! require LENGTH <= HELD && 16 * LENGTH > 7 * HELD "a row must fit into a cluster, and not leave more than half of it empty"
-//! require CLUSTER <= min(device.cluster_max, device.sm_count) "the device must have clusters of that size, whose blocks fill an SM each"
+//! require CLUSTER <= device.cluster_max || (CLUSTER == 16 && device.cluster_max == 8 && device.sm_count >= 128) "the device must have clusters of that size"
+//! require CLUSTER <= device.sm_count               "each of a cluster's blocks fills an SM"
 //! require LINES >= 4 * TEAMS                       "few rows do not follow one another"
 //! require SLOTS > (1 + LAG) * CHUNKS               "rows stay in shared memory until they are stored while chunks of the next one come"
 //! require SMEM + 1024 <= device.smem_per_block     "the slots must fit into shared memory"
@@ -49,8 +50,8 @@ template <int Slots> struct RingPlace {
 };
 
 // A RegisterRow of which threads hold a chunk at a time. `Join` says how what threads found is joined: neutral(), and
-// joined(pair, size, all), called by the lanes of a warp, each with what it found of `size` elements, of `all`
-// together.
+// joined<Width>(pair, size, all), called by the lanes of a warp, each with what it found of `size` elements, of `all`
+// of each Width neighbouring lanes together.
 template <class T, class Shape, class Join>
 class RingRow
     : public RegisterRow<Shape::kThreads, Shape::kThreads, Shape::kCluster, 16 / sizeof(T), Shape::kPacks, true> {
@@ -83,8 +84,7 @@ class RingRow
         rank_(cluster::rank()),
         sizes_{size_of(rank_ * kThreads + threadIdx.x, kCount), size_of(rank_ * kWarps + threadIdx.x / 32, 32 * kCount),
                threadIdx.x % 32 < kWarps ? size_of(rank_ * kWarps + threadIdx.x % 32, 32 * kCount) : 0,
-               size_of(rank_, kThreads * kCount),
-               threadIdx.x % 32 < kCluster ? size_of(threadIdx.x % 32, kThreads * kCount) : 0},
+               size_of(rank_, kThreads * kCount), size_of(threadIdx.x % kCluster, kThreads * kCount)},
         smem_(smem) {
     if constexpr (kVectors > 0) {
       each_chunk([&](int c) {
@@ -201,7 +201,7 @@ class RingRow
   // Tells all blocks of the cluster what this block's threads found in row number i.
   __device__ void tell(int i, const Pair& pair) const {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const Pair of_warp = Join::joined(pair, sizes_.thread, sizes_.warp);
+    const Pair of_warp = Join::template joined<32>(pair, sizes_.thread, sizes_.warp);
     Pair(&own)[kWarps] = smem_.own[i % 2];
     if (lane == 0) own[warp] = of_warp;
     sync(1, kThreads);
@@ -209,15 +209,15 @@ class RingRow
     Barrier& all_told = smem_.all_told[i % kTold];
     Pair(&told)[kCluster] = smem_.told[i % kTold];
     if (lane == 0) all_told.expect(sizeof(told));
-    const Pair all = Join::joined(lane < kWarps ? own[lane] : Join::neutral(), sizes_.warp_of_lane, sizes_.block);
+    const Pair all =
+        Join::template joined<32>(lane < kWarps ? own[lane] : Join::neutral(), sizes_.warp_of_lane, sizes_.block);
     if (lane < kCluster)
       remote::store(lane, reinterpret_cast<u32*>(&told[rank_]), reinterpret_cast<const u32(&)[2]>(all), all_told);
   }
   __device__ Pair told(int i) const {
-    const int lane = threadIdx.x % 32;
     smem_.all_told[i % kTold].wait_cluster(i / kTold % 2);
-    const Pair pair = lane < kCluster ? smem_.told[i % kTold][lane] : Join::neutral();
-    return Join::joined(pair, sizes_.block_of_lane, columns_);
+    const Pair& pair = smem_.told[i % kTold][threadIdx.x % kCluster];
+    return Join::template joined<kCluster>(pair, sizes_.block_of_lane, columns_);
   }
 
   // Copies the block's part of each row of the cluster, a chunk when there is a slot for it. Called by one thread.
