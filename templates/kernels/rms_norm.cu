@@ -2,14 +2,15 @@
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/rms_norm.cuh"
 //!
-//! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
-//! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
+//! param   THREADS = 128   in {64, 128, 256, 512, 1024} "of a block"
+//! param   LANES   = 32    in {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
-//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
+//! param   WHOLE   = 1     in {1, 0, 2}             "1: every row begins at 16 bytes and is whole packs; 2: rows of X and Y begin at the same place in 16 bytes"
 //!
 //! let     ROWS    = THREADS / LANES                "rows of a block"
+//! use     "device/reduce/alike_rows.cuh"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
@@ -21,14 +22,22 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
-//! require WHOLE == 0 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
-//! require WHOLE == 0 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
-//! require WHOLE == 0 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
+//! require WHOLE != 1 || (N % COUNT == 0 && alignment(X) % 16 == 0 && stride(X, 0) % COUNT == 0 && alignment(Y) % 16 == 0 && stride(Y, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE != 1 || WEIGHT == 0 || alignment(W) % 16 == 0 "W is read in packs"
+//! require WHOLE != 1 || SUM == 0 || (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0) "rows of S are stored in packs"
+//! require WHOLE != 2 || N % COUNT != 0 || stride(X, 0) % COUNT != 0 "rows of whole packs have no part of a pack"
+//! require WHOLE != 2 || (sizeof(O) == sizeof(T) && alignment(X) % 16 == 0 && alignment(Y) % 16 == 0 && stride(X, 0) >= N && (stride(Y, 0) - stride(X, 0)) % COUNT == 0 && (SUM == 0 || (alignment(S) % 16 == 0 && (stride(S, 0) - stride(X, 0)) % COUNT == 0))) "rows of X and Y begin at the same place in 16 bytes"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //!
 //! cluster CLUSTER
-//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
+//! launch  grid GRID  block THREADS
 //!
+//! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 1, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 1, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 2, BLOCKS = 8  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 64, THREADS = 64, PACKS = 2, BLOCKS = 16  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 8  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 256, THREADS = 256, PACKS = 2, BLOCKS = 4  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
 //! preset  LANES = 8, THREADS = 128, PACKS = 1
@@ -61,36 +70,44 @@
 //! preset  LANES = 512, THREADS = 512, PACKS = 2, KEPT = 0, WHOLE = 0
 
 #include "device/ptx/cvt.cuh"
+#include "device/reduce/alike_rows.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void rms_norm(View<const T, 2> X, View<const T, 1> W, View<O, 2> Y,
-                                                                  View<T, 2> S, f32 eps, const Dims dims,
-                                                                  const __grid_constant__ Hooks hooks) {
-  __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
+extern "C" __global__ __launch_bounds__(THREADS, WHOLE == 2 && THREADS < 512
+                                                     ? (PACKS * COUNT > 16 ? 640 : 1024) / THREADS
+                                                     : 1) void rms_norm(View<const T, 2> X, View<const T, 1> W,
+                                                                        View<O, 2> Y, View<T, 2> S, f32 eps,
+                                                                        const Dims dims,
+                                                                        const __grid_constant__ Hooks hooks) {
+  __shared__ RowSmem<THREADS, CLUSTER, WHOLE == 2 ? 2 : 1> smem;
   smem.init();
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(X, dims.M, dims.N);
+  RowOf<T, THREADS, LANES, CLUSTER, PACKS, WHOLE, WEIGHT>::Type row(X, dims.M, dims.N);
   const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
-  f32 squares = 0;
-  first_pass<KEPT>(row, read, [&] {
-    if constexpr (SUM && KEPT) row.store(S);
+  const bool alone = apart(X, Y, dims.M, dims.N) && (SUM == 0 || apart(X, S, dims.M, dims.N));
+  const T* const vectors[2] = {W.data};
+  row.each(alone, vectors, [&] {
+    f32 squares = 0;
+    first_pass<KEPT>(row, read, [&] {
+      if constexpr (SUM && KEPT) row.store(S);
 #pragma unroll
-    for (const f32 x : row.x) squares += x * x;
-  });
-  row.wait_for_cluster();
-  squares = row.sum(smem, 0, squares);
-  const f32 scale = rsqrtf(squares / static_cast<f32>(dims.N) + eps);
-  next_pass<KEPT>(row, read, [&] {
-    if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
-    row.store(Y, [&](int p) {
-      Words<T, COUNT> weight;
-      if constexpr (WEIGHT) weight = row.load_vector(W, p);
-      return [=, &row, &hooks](int i) {
-        f32 y = row.x[p * COUNT + i] * scale;
-        if constexpr (WEIGHT) y *= to_f32(weight.at(i));
-        return hooks.output(y, row.row, row.column_of(p, i));
-      };
+      for (const f32 x : row.x) squares += x * x;
+    });
+    row.wait_for_cluster();
+    squares = row.sum(smem, row.turn(), squares);
+    const f32 scale = rsqrtf(__fdividef(squares, static_cast<f32>(dims.N)) + eps);
+    next_pass<KEPT>(row, read, [&] {
+      if constexpr (SUM && !KEPT) row.store(S);  // S may be X, or what the hook reads
+      row.store(Y, [&](int p) {
+        Words<T, COUNT> weight;
+        if constexpr (WEIGHT) weight = row.template vector<0>(W, p);
+        return [=, &row, &hooks](int i) {
+          f32 y = row.x[p * COUNT + i] * scale;
+          if constexpr (WEIGHT) y *= to_f32(weight.at(i));
+          return hooks.output(y, row.row, row.column_of(p, i));
+        };
+      });
     });
   });
 }

@@ -2,14 +2,15 @@
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/softmax.cuh"
 //!
-//! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
-//! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
+//! param   THREADS = 128   in {64, 128, 256, 512, 1024} "of a block"
+//! param   LANES   = 32    in {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a row"
 //! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a thread at a time"
 //! param   KEPT    = 1     in {0, 1}                "1: a row is kept in registers; 0: each pass over it reads it again, in parts"
-//! param   WHOLE   = 1     in {1, 0}                "1: every row begins at 16 bytes and is whole packs"
+//! param   WHOLE   = 1     in {1, 0, 2}             "1: every row begins at 16 bytes and is whole packs; 2: rows of S and D begin at the same place in 16 bytes"
 //!
 //! let     ROWS    = THREADS / LANES                "rows of a block"
+//! use     "device/reduce/alike_rows.cuh"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a row that its threads hold at a time"
 //!
 //! require stride(S, 1) == 1                        "elements of a row of S are neighbours"
@@ -19,12 +20,19 @@
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
 //! require KEPT == 1 || LANES == THREADS            "a row that is read in parts is a block's"
 //! require KEPT == 0 || N + (alignment(S) % 16 == 0 && stride(S, 0) % COUNT == 0 ? 0 : COUNT - 1) <= HELD "a row must fit into its threads' registers"
-//! require WHOLE == 0 || (N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE != 1 || (N * sizeof(T) % 16 == 0 && alignment(S) % 16 == 0 && stride(S, 0) * sizeof(T) % 16 == 0 && alignment(D) % 16 == 0 && stride(D, 0) * sizeof(O) % 16 == 0) "rows begin at 16 bytes and are whole packs"
+//! require WHOLE != 2 || N % COUNT != 0 || stride(S, 0) % COUNT != 0 "rows of whole packs have no part of a pack"
+//! require WHOLE != 2 || (sizeof(O) == sizeof(T) && alignment(S) % 16 == 0 && alignment(D) % 16 == 0 && stride(S, 0) >= N && (stride(D, 0) - stride(S, 0)) % COUNT == 0) "rows of S and D begin at the same place in 16 bytes"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //!
 //! cluster CLUSTER
-//! launch  grid ceil_div(M, ROWS) * CLUSTER  block THREADS
+//! launch  grid GRID  block THREADS
 //!
+//! preset  WHOLE = 2, LANES = 16, THREADS = 128, PACKS = 1, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 1, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 2, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 32, THREADS = 128, PACKS = 4, BLOCKS = 40  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
+//! preset  WHOLE = 2, LANES = 128, THREADS = 128, PACKS = 2, BLOCKS = 8  when sizeof(T) == 2 && N > 57 && M >= device.sm_count * 32
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
 //! preset  LANES = 8, THREADS = 128, PACKS = 1
@@ -63,6 +71,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
+#include "device/reduce/alike_rows.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -72,16 +81,19 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void softmax(View<const T, 2
   const f32 none = -infinity();
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
-  RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(S, dims.M, dims.N);
+  RowOf<T, THREADS, LANES, CLUSTER, PACKS, WHOLE, 0>::Type row(S, dims.M, dims.N);
   const auto read = [&] {
     row.load(S, none, [&](f32 x, int column) { return hooks.score(x, row.row, column) * kLog2e; });
   };
-  const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
-  const f32 scale = 1.0F / all.sum;
-  next_pass<KEPT>(row, read, [&] {
+  const T* const vectors[2] = {};
+  row.each(apart(S, D, dims.M, dims.N), vectors, [&] {
+    const Exponentials all = exponentials<KEPT, true>(row, smem, 1.0F, read);
+    const f32 scale = 1.0F / all.sum;
+    next_pass<KEPT>(row, read, [&] {
 #pragma unroll
-    for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
-    row.store(D);
+      for (f32& x : row.x) x = (KEPT ? x : ex2(x - all.greatest)) * scale;
+      row.store(D);
+    });
   });
 }
 

@@ -69,6 +69,28 @@ TEST_CASE("clusters of 16 blocks have rows that leave smaller ones no registers 
   check_passes({"layer_norm", kDevice, kEmulator, "M=28", "N=131088", "T=f32", "AFFINE=2", "CLUSTER=16"});
 }
 
+TEST_CASE("threads have several rows that begin at the same place in 16 bytes") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const std::string kernel : {"softmax", "rms_norm", "layer_norm"}) {
+    const bool scores = kernel == "softmax";
+    const auto passes = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {kernel, kDevice, kEmulator, "WHOLE=2", "BLOCKS=1", "--sm-budget", "8"});
+      check_passes(words);
+    };
+    for (const auto& [columns, pitch] : {std::pair{"N=1", "=9"}, {"N=9", "=105"}, {"N=101", "=109"}})
+      passes({"M=300", columns, "LANES=16", "PACKS=1", "T=bf16", "O=bf16", "--pitch",
+              (scores ? "S" : "X") + std::string(pitch)});
+    passes({"M=77", "N=1001", "LANES=64", "THREADS=64", "PACKS=2", "T=bf16", "O=bf16"});
+    passes({"M=19", "N=1017", "LANES=32", "PACKS=4", "T=f16", "O=bf16"});
+    passes({"M=43", "N=1021", "LANES=128", "PACKS=2", "T=f32", "O=f32", "--hook",
+            scores ? "score=row - x * column" : "output=y * column - row"});
+  }
+  check_passes({"layer_norm", kDevice, kEmulator, "M=45", "N=505", "WHOLE=2", "LANES=32", "PACKS=2", "AFFINE=2",
+                "SUM=1", "BLOCKS=1", "--operand", "residual : bf16[M, N]", "--hook",
+                "input=x + residual[row, column]"});
+  check_passes({"rms_norm", kDevice, kEmulator, "M=0", "N=9", "WHOLE=2", "LANES=16", "PACKS=1"});
+}
+
 TEST_CASE("groups of channels are normalised, whatever the number and the size of channels") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* size : {"S=1", "S=5", "S=101", "S=1024"}) {

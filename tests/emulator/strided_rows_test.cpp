@@ -1,6 +1,8 @@
-// Rows whose elements are not neighbours, in place: what the command cannot ask for. Needs NVRTC.
+// Rows whose elements are not neighbours, or that begin at different places in 16 bytes, in place: what the command
+// cannot ask for. Needs NVRTC.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,13 +47,14 @@ void normalise(const std::string& kernel, std::vector<double>& row) {
 
 // Runs the kernel in place on a matrix whose element (i, j) is at i * pitch + j * step.
 void check_rows(Engine& engine, const Case& one, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
-                std::int64_t step) {
+                std::int64_t step, const std::map<std::string, std::int64_t>& params = {}) {
   std::vector<float> values = small_integers((rows - 1) * pitch + (columns - 1) * step + 1);
   const DeviceBuffer memory = sent(engine, values);
   const Tensor matrix = Tensor::strided(memory.address(), DType::f32, {rows, columns}, {pitch, step});
   Request request = {.kernel = one.kernel, .tensors = {{one.input, matrix}, {one.output, matrix}}};
-  if (one.kernel == std::string("rms_norm")) request.params = {{"WEIGHT", 0}};
-  if (one.kernel == std::string("layer_norm")) request.params = {{"AFFINE", 0}};
+  for (const auto& [name, value] : params) request.params[name] = value;
+  if (one.kernel == std::string("rms_norm")) request.params["WEIGHT"] = 0;
+  if (one.kernel == std::string("layer_norm")) request.params["AFFINE"] = 0;
   auto launch = engine.prepare(request);
   REQUIRE_MESSAGE(launch, launch.error().text());
   REQUIRE(launch->launch());
@@ -83,5 +86,16 @@ TEST_CASE("columns of a matrix, and every other element of rows, are normalised 
       check_rows(engine, one, 3, 333, 700, 2);  // elements between which others lie, which stay as they are
       check_rows(engine, one, 5, 7, 30, 3);
     }
+  }
+}
+
+TEST_CASE("a thread's rows are normalised in place without those beside them") {
+  Engine engine = emulated_engine("sm_90a");
+  for (const Case& one : {Case{"softmax", "S", "D"}, Case{"rms_norm", "X", "Y"}, Case{"layer_norm", "X", "Y"}}) {
+    CAPTURE(one.kernel);
+    for (const std::int64_t pitch : {61, 67})
+      check_rows(engine, one, 701, 61, pitch, 1, {{"WHOLE", 2}, {"LANES", 16}, {"PACKS", 1}, {"BLOCKS", 1}});
+    check_rows(engine, one, 301, 505, 505, 1,
+               {{"WHOLE", 2}, {"LANES", 64}, {"THREADS", 64}, {"PACKS", 2}, {"BLOCKS", 1}});
   }
 }

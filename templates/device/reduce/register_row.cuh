@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a matrix that threads keep in registers between reading and writing them. A row belongs to some lanes of a
 // warp, a block or the blocks of a cluster; each of its threads holds Packs packs of Count adjacent elements.
+#include "device/ptx/cvt.cuh"
 #include "device/ptx/infinity.cuh"
 #include "device/reduce/block.cuh"
 #include "device/reduce/cluster.cuh"
@@ -95,6 +96,20 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     return !Whole && left > 0 && (column < 0 || (left % kStep > 0 && left % kStep < Count));
   }
 
+  // Calls f(pack, all), which may take the pack's elements to be the row's if `all`, for each pack.
+  template <class F> __device__ void each_pack(F f) {
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) f(p, false);
+  }
+  // Rows that follow each other, of which there is one here, and which of two uses of shared memory a row has: what
+  // AlikeRows has more of.
+  template <class T, class F> __device__ void each(bool, const T* const (&)[2], F f) const {
+    f();
+  }
+  __device__ int turn() const {
+    return 0;
+  }
+
   // The thread's elements of a row or a vector as they lie in memory; 0 where the row has none.
   template <class T> struct Raw { Words<T, Count> pack[Packs]; };
 
@@ -158,6 +173,9 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   template <class T> __device__ Words<T, Count> load_vector(const View<const T, 1>& from, int p) const {
     return load_anywhere(from.data, p);
   }
+  template <int, class T> __device__ Words<T, Count> vector(const View<const T, 1>& from, int p) const {
+    return load_vector(from, p);
+  }
   // The same of a row or vector whose column 0 is at `begin`, wherever its packs lie.
   template <class T> __device__ Words<T, Count> load_anywhere(const T* begin, int p) const {
     Words<T, Count> in = {};
@@ -197,16 +215,25 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     set(load_raw(from.data + row * from.stride[0]), outside, f);
   }
 
+  // The pack of what element(i) returns. Two elements of 16 bits are rounded together, also where one is stored alone.
+  template <class O, class F> __device__ static Pack<O, Count> rounded(F element) {
+    Pack<O, Count> out;
+    if constexpr (sizeof(O) == 2) {
+#pragma unroll
+      for (int i = 0; i < Count; i += 2) reinterpret_cast<u32*>(out.x)[i / 2] = ::pack<O>(element(i), element(i + 1));
+    } else {
+#pragma unroll
+      for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
+    }
+    return out;
+  }
   // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
   template <class O, class F> __device__ void store(const View<O, 2>& to, F f) const {
     O* const begin = to.data + row * to.stride[0];
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       const auto element = f(p);
-      Pack<O, Count> out;
-#pragma unroll
-      for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
-      store_pack(begin, p, out);
+      store_pack(begin, p, rounded<O>(element));
     }
   }
   // The same of a row whose packs begin at column 0, wherever they lie: what a thread stores are the 16 bytes at an
@@ -224,9 +251,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       const auto element = f(p);
-      Pack<O, Count> out;
-#pragma unroll
-      for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
+      const Pack<O, Count> out = rounded<O>(element);
       const uint4 own = reinterpret_cast<const uint4&>(out), given = lane == kWidth - 1 ? last : own;
       last = own;
       const uint4 before = shuffled(given, (lane + kWidth - 1) % kWidth, kWidth);
@@ -308,6 +333,6 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     if (Whole || (Tried && whole(p) && aligned(begin))) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i)
-      if (holds(p, i)) in.set(i, begin[column + p * kStep + i]);
+      if (holds(p, i)) in.set(i, (begin + column)[p * kStep + i]);
   }
 };

@@ -20,18 +20,17 @@ __device__ inline RowMoments row_moments(Row& row, Smem& smem, f32 count, f32 ep
     for (const f32 x : row.x) mean += x;
   });
   row.wait_for_cluster();
-  mean = row.sum(smem, 0, mean) / count;
+  mean = __fdividef(row.sum(smem, 0, mean), count);
   next_pass<Kept>(row, read, [&] {
-#pragma unroll
-    for (int p = 0; p < Row::kPacks; ++p) {
+    row.each_pack([&](int p, bool all) {
 #pragma unroll
       for (int i = 0; i < Row::kCount; ++i) {
         f32& distance = row.x[p * Row::kCount + i];
-        distance = row.holds(p, i) ? distance - mean : 0.0F;
+        distance = all || row.holds(p, i) ? distance - mean : 0.0F;
         variance += distance * distance;
       }
-    }
+    });
   });
-  variance = row.sum(smem, 1, variance) / count;
+  variance = __fdividef(row.sum(smem, 1, variance), count);
   return {Kept ? 0.0F : mean, rsqrtf(variance + eps)};
 }
