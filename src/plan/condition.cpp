@@ -128,13 +128,23 @@ Judgement Condition::judge_rule(const Values& values) const {
   return Violation{rule.doc, rule.condition.values(values)};
 }
 
+Judgement Condition::judge_map_memory(const Values& values) const {
+  TMA_JIT_ASSIGN(const bool present, values.present(index_));
+  if (!present) return std::nullopt;
+  TMA_JIT_ASSIGN(const Layout layout, values.layout(index_));
+  if (!layout.empty()) TMA_JIT_CHECK(check_memory_of_map(values, index_, layout));
+  return std::nullopt;
+}
+
+// Where the memory of a given tensor is the fault, the condition about that tells it.
 Judgement Condition::judge_tensor_map(const Values& values) const {
   TMA_JIT_ASSIGN(const bool present, values.present(index_));
   if (!present) return std::nullopt;
   TMA_JIT_ASSIGN(const Layout layout, values.layout(index_));
-  if (!layout.empty()) {
-    TMA_JIT_ASSIGN([[maybe_unused]] const TensorMapSpec spec, map_spec(values, index_, layout));
-  }
+  if (layout.empty()) return std::nullopt;
+  const bool given = values.binding().tensors[index_] != nullptr;
+  if (given && !check_memory_of_map(values, index_, layout)) return std::nullopt;
+  TMA_JIT_ASSIGN([[maybe_unused]] const TensorMapSpec spec, map_spec(values, index_, layout));
   return std::nullopt;
 }
 
@@ -145,6 +155,7 @@ Judgement Condition::judged(const Values& values) const {
     case Kind::operand: return judge_operand(values);
     case Kind::extent: return judge_extent(values);
     case Kind::rule: return judge_rule(values);
+    case Kind::map_memory: return judge_map_memory(values);
     case Kind::tensor_map: return judge_tensor_map(values);
     case Kind::grid:
     case Kind::block: break;
@@ -182,6 +193,7 @@ std::string Condition::text(const templates::Template& kernel) const {
       return fmt::format("the extent {} of tensor {}", kernel.tensors[index_].shape[dimension_].text(),
                          kernel.tensors[index_].name);
     case Kind::rule: return std::string(kernel.rules[index_].condition.text());
+    case Kind::map_memory:
     case Kind::tensor_map: return fmt::format("the tensor map of {}", kernel.tensors[index_].name);
     case Kind::grid:
     case Kind::block: break;
@@ -206,7 +218,8 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
   }
   const templates::Tensor& tensor = kernel.tensors[index_];
   append(all, tensor.when);
-  if (kind_ == Kind::presence) return all;
+  if (kind_ == Kind::map_memory) append(all, tensor.interleave);
+  if (kind_ == Kind::presence || kind_ == Kind::map_memory) return all;
   append(all, tensor.shape);
   append(all, tensor.lower);
   append(all, tensor.upper);
@@ -240,9 +253,12 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   }
   add_operands(binding, conditions);
   for (std::size_t i = 0; i < kernel.rules.size(); ++i) conditions.emplace_back(Kind::rule, i);
-  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
-    if (kernel.tensors[i].box.has_value() && binding.stand_in() == nullptr)
-      conditions.emplace_back(Kind::tensor_map, i);
+  for (const Kind kind : {Kind::map_memory, Kind::tensor_map}) {
+    for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+      const bool judged = kind == Kind::tensor_map || binding.tensors[i] != nullptr;
+      if (judged && kernel.tensors[i].box.has_value() && binding.stand_in() == nullptr)
+        conditions.emplace_back(kind, i);
+    }
   }
   for (const Kind kind : {Kind::grid, Kind::block}) conditions.emplace_back(kind, 0);
   return conditions;

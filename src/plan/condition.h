@@ -23,13 +23,15 @@ struct Violation {
 
 class Condition {
  public:
-  enum class Kind : std::uint8_t { presence, optional_dim, operand, extent, rule, tensor_map, grid, block };
+  enum class Kind : std::uint8_t { presence, optional_dim, operand, extent, rule, map_memory, tensor_map, grid, block };
   Condition(Kind kind, std::size_t index, std::size_t dimension = 0)
       : kind_(kind), index_(index), dimension_(dimension) {}
 
   Stage stage() const;
   // Returns whether the condition is one of the template's launch.
   bool of_launch() const { return kind_ == Kind::grid || kind_ == Kind::block; }
+  // Returns whether the condition is about the memory of a given tensor, so that most configurations share its outcome.
+  bool of_memory() const { return kind_ == Kind::map_memory; }
   // Returns whether the condition requires that something optional is present.
   bool of_presence() const { return kind_ == Kind::presence || kind_ == Kind::optional_dim || kind_ == Kind::operand; }
   // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.
@@ -47,6 +49,7 @@ class Condition {
   [[nodiscard]] Result<std::optional<Violation>> judge_operand(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_extent(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_rule(const Values& values) const;
+  [[nodiscard]] Result<std::optional<Violation>> judge_map_memory(const Values& values) const;
   [[nodiscard]] Result<std::optional<Violation>> judge_tensor_map(const Values& values) const;
   std::vector<const templates::Expression*> expressions(const templates::Template& kernel) const;
 

@@ -196,6 +196,7 @@ std::int64_t Search::cycles() {
 
 Result<bool> Search::choose() {
   if (pinned()) return take(usual_);
+  if (unmappable()) return false;
   if (choose_preset() || take(usual_)) return true;
   TMA_JIT_CHECK(prepare());
   if (hopeless()) return false;
@@ -205,6 +206,14 @@ Result<bool> Search::choose() {
     if (!next()) break;
   }
   return false;
+}
+
+// Returns whether no configuration can have a tensor map of a given tensor, because of the tensor's memory. Most
+// requests whose presets all fail are of this kind, and to find that out costs less than one preset.
+bool Search::unmappable() const {
+  return std::ranges::any_of(conditions_, [&](const Condition& condition) {
+    return condition.of_memory() && condition.params(binding_).empty() && condition.violated(values_).has_value();
+  });
 }
 
 // Returns whether a condition holds for no configuration. The first values that satisfy a condition are found soon, so

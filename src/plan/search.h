@@ -72,6 +72,7 @@ class Search {
   std::optional<std::size_t> first_violated();
   std::size_t last_param(std::size_t condition) const;
   bool avoided() const;
+  bool unmappable() const;
   bool hopeless();
   void apply();
   bool take(const std::vector<std::int64_t>& params);

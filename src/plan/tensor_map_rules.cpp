@@ -111,6 +111,12 @@ Result<void> check_strides(const MapSubject& subject) {
   return {};
 }
 
+Result<void> check_memory(const MapSubject& subject) {
+  TMA_JIT_CHECK(check_address(subject));
+  TMA_JIT_CHECK(check_extents(subject));
+  return check_strides(subject);
+}
+
 Result<void> check_steps(const MapSubject& subject) {
   const TensorMapSpec& spec = subject.spec;
   for (std::size_t i = 0; i < subject.rank(); ++i) {
@@ -164,9 +170,7 @@ Result<void> check_tensor_map(const TensorMapSpec& spec, const MapTarget& target
   TMA_JIT_CHECK(check_target(subject));
   TMA_JIT_CHECK(check_type(subject));
   TMA_JIT_CHECK(check_rank(subject));
-  TMA_JIT_CHECK(check_address(subject));
-  TMA_JIT_CHECK(check_extents(subject));
-  TMA_JIT_CHECK(check_strides(subject));
+  TMA_JIT_CHECK(check_memory(subject));
   TMA_JIT_CHECK(check_steps(subject));
   TMA_JIT_CHECK(check_box(subject));
   TMA_JIT_CHECK(check_corners(subject));
@@ -174,6 +178,10 @@ Result<void> check_tensor_map(const TensorMapSpec& spec, const MapTarget& target
   TMA_JIT_CHECK(check_fill(subject));
   TMA_JIT_CHECK(check_documented(subject));
   return check_innermost_step(subject);
+}
+
+Result<void> check_map_memory(const TensorMapSpec& spec, const MapTarget& target, std::string_view name) {
+  return check_memory({spec, target, name});
 }
 
 }  // namespace tma_jit::plan

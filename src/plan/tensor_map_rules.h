@@ -29,4 +29,7 @@ struct MapTarget {
 // first, as templates write them.
 [[nodiscard]] Result<void> check_tensor_map(const TensorMapSpec& spec, const MapTarget& target, std::string_view name);
 
+// Likewise, but checks only the rules about the tensor's memory: its address, extents and strides.
+[[nodiscard]] Result<void> check_map_memory(const TensorMapSpec& spec, const MapTarget& target, std::string_view name);
+
 }  // namespace tma_jit::plan

@@ -46,18 +46,22 @@ Result<Swizzle> swizzle_of(const Subject& subject, Swizzle swizzle, std::int64_t
   return subject.declared.flip ? Swizzle::b128_atom_b32_flip_b8 : Swizzle::b128_atom_b32;
 }
 
+Result<void> set_interleave(const Subject& subject, TensorMapSpec& spec) {
+  constexpr std::array<std::int64_t, 3> kInterleaves = {0, 16, 32};
+  TMA_JIT_ASSIGN(const std::size_t interleave,
+                 choice(subject, subject.declared.interleave, "interleave", kInterleaves, 0));
+  spec.interleave = static_cast<Interleave>(interleave);
+  return {};
+}
+
 Result<void> set_modes(const Subject& subject, TensorMapSpec& spec) {
   constexpr std::array<std::int64_t, 4> kSwizzles = {0, 32, 64, 128};
   constexpr std::array<std::int64_t, 3> kAtoms = {16, 32, 64};
-  constexpr std::array<std::int64_t, 3> kInterleaves = {0, 16, 32};
   constexpr std::array<std::int64_t, 4> kPromotions = {0, 64, 128, 256};
   TMA_JIT_ASSIGN(const std::size_t swizzle, choice(subject, subject.declared.swizzle, "swizzle", kSwizzles, 0));
   TMA_JIT_ASSIGN(const std::size_t atom, choice(subject, subject.declared.atom, "atom", kAtoms, 16));
-  TMA_JIT_ASSIGN(const std::size_t interleave,
-                 choice(subject, subject.declared.interleave, "interleave", kInterleaves, 0));
   TMA_JIT_ASSIGN(const std::size_t promotion, choice(subject, subject.declared.l2, "l2", kPromotions, 128));
   TMA_JIT_ASSIGN(spec.swizzle, swizzle_of(subject, static_cast<Swizzle>(swizzle), kAtoms[atom]));
-  spec.interleave = static_cast<Interleave>(interleave);
   spec.l2_promotion = static_cast<L2Promotion>(promotion);
   spec.fill = subject.declared.fill;
   return {};
@@ -134,26 +138,43 @@ Result<void> set_strides(const Subject& subject, TensorMapSpec& spec) {
   return {};
 }
 
+// Returns a spec with what the tensor's memory decides.
+Result<TensorMapSpec> spec_of_memory(const Subject& subject) {
+  TensorMapSpec spec;
+  spec.dtype = subject.values.binding().element_of(subject.declared);
+  spec.as = subject.declared.as;
+  spec.mode = subject.declared.mode;
+  spec.rank = static_cast<int>(subject.layout.shape.size());
+  TMA_JIT_CHECK(set_dims(subject, spec));
+  TMA_JIT_CHECK(set_interleave(subject, spec));
+  TMA_JIT_CHECK(set_strides(subject, spec));
+  return spec;
+}
+
+MapTarget target_of(const Binding& binding, std::size_t index) {
+  const Tensor* given = binding.tensors[index];
+  return {given != nullptr ? given->address : 0, binding.device->compute_capability};
+}
+
 }  // namespace
 
 Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout) {
   const Binding& binding = values.binding();
   const Subject subject{binding.kernel->tensors[index], values, layout};
-  TensorMapSpec spec;
-  spec.dtype = binding.element_of(subject.declared);
-  spec.as = subject.declared.as;
-  spec.mode = subject.declared.mode;
-  spec.rank = static_cast<int>(layout.shape.size());
-  TMA_JIT_CHECK(set_dims(subject, spec));
+  TMA_JIT_ASSIGN(TensorMapSpec spec, spec_of_memory(subject));
   TMA_JIT_CHECK(set_modes(subject, spec));
-  TMA_JIT_CHECK(set_strides(subject, spec));
   TMA_JIT_CHECK(set_box(subject, spec));
   TMA_JIT_CHECK(set_corner(subject, subject.declared.lower, spec.lower));
   TMA_JIT_CHECK(set_corner(subject, subject.declared.upper, spec.upper));
-  const Tensor* given = binding.tensors[index];
-  const std::uint64_t address = given != nullptr ? given->address : 0;
-  TMA_JIT_CHECK(check_tensor_map(spec, {address, binding.device->compute_capability}, subject.declared.name));
+  TMA_JIT_CHECK(check_tensor_map(spec, target_of(binding, index), subject.declared.name));
   return spec;
+}
+
+Result<void> check_memory_of_map(const Values& values, std::size_t index, const Layout& layout) {
+  const Binding& binding = values.binding();
+  const Subject subject{binding.kernel->tensors[index], values, layout};
+  TMA_JIT_ASSIGN(const TensorMapSpec spec, spec_of_memory(subject));
+  return check_map_memory(spec, target_of(binding, index), subject.declared.name);
 }
 
 }  // namespace tma_jit::plan

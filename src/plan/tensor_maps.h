@@ -9,4 +9,8 @@ namespace tma_jit::plan {
 // name the tensor, e.g. "A: stride 0 is ...".
 [[nodiscard]] Result<TensorMapSpec> map_spec(const Values& values, std::size_t index, const Layout& layout);
 
+// Checks only the rules about the tensor's address, extents and strides. The outcome depends on the configuration
+// through the map's interleave alone.
+[[nodiscard]] Result<void> check_memory_of_map(const Values& values, std::size_t index, const Layout& layout);
+
 }  // namespace tma_jit::plan
