@@ -45,7 +45,10 @@ enum {
   TMA_JIT_PART_TENSORS = 3,
   TMA_JIT_PART_SCALARS = 4,
   TMA_JIT_PART_HOOKS = 5,
-  TMA_JIT_PART_PRESETS = 6
+  TMA_JIT_PART_PRESETS = 6,
+  TMA_JIT_PART_LETS = 7,
+  TMA_JIT_PART_RULES = 8,
+  TMA_JIT_PART_WORKSPACES = 9
 };
 /* 0 if there is no such part. */
 TMA_JIT_API size_t tma_jit_kernel_count(const tma_jit_kernel* kernel, tma_jit_part part);
@@ -69,6 +72,7 @@ typedef struct tma_jit_dim_info {
   int32_t is_fixed; /* whether the template fixes it; a request then need not give it */
   int32_t is_wide;  /* 64-bit in the kernel */
   const char* list; /* the list of which it is an entry; NULL: none */
+  const char* when; /* an expression: where it is false the dim is 0; NULL: the dim always counts */
 } tma_jit_dim_info;
 
 typedef struct tma_jit_param_info {
@@ -129,6 +133,29 @@ typedef struct tma_jit_preset_info {
   const char* when; /* an expression; NULL: always */
 } tma_jit_preset_info;
 
+typedef struct tma_jit_let_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  const char* value; /* an expression */
+  const char* list;  /* the list of which it is an entry; NULL: none */
+} tma_jit_let_info;
+
+typedef struct tma_jit_rule_info {
+  size_t size;
+  const char* doc;       /* its message */
+  const char* condition; /* an expression that is true of every valid configuration */
+  const char* list;      /* the list of which it is an entry; NULL: none */
+} tma_jit_rule_info;
+
+typedef struct tma_jit_workspace_info {
+  size_t size;
+  const char* name;
+  const char* doc;
+  const char* bytes; /* an expression */
+  int32_t is_zeroed; /* the kernel expects zeros */
+} tma_jit_workspace_info;
+
 /* TMA_JIT_NOT_FOUND if `index` is out of range. */
 TMA_JIT_API tma_jit_status tma_jit_kernel_type(const tma_jit_kernel* kernel, size_t index, tma_jit_type_info* out,
                                                tma_jit_error** error);
@@ -144,6 +171,12 @@ TMA_JIT_API tma_jit_status tma_jit_kernel_hook(const tma_jit_kernel* kernel, siz
                                                tma_jit_error** error);
 TMA_JIT_API tma_jit_status tma_jit_kernel_preset(const tma_jit_kernel* kernel, size_t index, tma_jit_preset_info* out,
                                                  tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_let(const tma_jit_kernel* kernel, size_t index, tma_jit_let_info* out,
+                                              tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_rule(const tma_jit_kernel* kernel, size_t index, tma_jit_rule_info* out,
+                                               tma_jit_error** error);
+TMA_JIT_API tma_jit_status tma_jit_kernel_workspace(const tma_jit_kernel* kernel, size_t index,
+                                                    tma_jit_workspace_info* out, tma_jit_error** error);
 
 #ifdef __cplusplus
 }

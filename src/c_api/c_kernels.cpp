@@ -185,6 +185,9 @@ size_t tma_jit_kernel_count(const tma_jit_kernel* kernel, tma_jit_part part) {
     case TMA_JIT_PART_SCALARS: return kernel->info.scalars.size();
     case TMA_JIT_PART_HOOKS: return kernel->info.hooks.size();
     case TMA_JIT_PART_PRESETS: return kernel->info.presets.size();
+    case TMA_JIT_PART_LETS: return kernel->info.lets.size();
+    case TMA_JIT_PART_RULES: return kernel->info.rules.size();
+    case TMA_JIT_PART_WORKSPACES: return kernel->info.workspaces.size();
     default: return 0;
   }
 }
@@ -211,6 +214,7 @@ tma_jit_status tma_jit_kernel_dim(const tma_jit_kernel* kernel, size_t index, tm
                 info.is_fixed = dim.value ? 1 : 0;
                 info.is_wide = dim.wide ? 1 : 0;
                 info.list = list_of(dim);
+                info.when = text_of(dim.when);
               });
 }
 
@@ -285,5 +289,34 @@ tma_jit_status tma_jit_kernel_preset(const tma_jit_kernel* kernel, size_t index,
                 info.values = arrays.values.data();
                 info.param_count = arrays.params.size();
                 info.when = text_of(preset.when);
+              });
+}
+
+tma_jit_status tma_jit_kernel_let(const tma_jit_kernel* kernel, size_t index, tma_jit_let_info* out,
+                                  tma_jit_error** error) {
+  return show(kernel, &KernelInfo::lets, {index, "tma_jit_let_info"}, std::pair(out, error),
+              [](tma_jit_let_info& info, const KernelInfo::Let& let) {
+                info.name = let.name.c_str();
+                info.value = let.value.text.c_str();
+                info.list = list_of(let);
+              });
+}
+
+tma_jit_status tma_jit_kernel_rule(const tma_jit_kernel* kernel, size_t index, tma_jit_rule_info* out,
+                                   tma_jit_error** error) {
+  return show(kernel, &KernelInfo::rules, {index, "tma_jit_rule_info"}, std::pair(out, error),
+              [](tma_jit_rule_info& info, const KernelInfo::Rule& rule) {
+                info.condition = rule.condition.text.c_str();
+                info.list = list_of(rule);
+              });
+}
+
+tma_jit_status tma_jit_kernel_workspace(const tma_jit_kernel* kernel, size_t index, tma_jit_workspace_info* out,
+                                        tma_jit_error** error) {
+  return show(kernel, &KernelInfo::workspaces, {index, "tma_jit_workspace_info"}, std::pair(out, error),
+              [](tma_jit_workspace_info& info, const KernelInfo::Workspace& workspace) {
+                info.name = workspace.name.c_str();
+                info.bytes = workspace.bytes.text.c_str();
+                info.is_zeroed = workspace.zeroed ? 1 : 0;
               });
 }

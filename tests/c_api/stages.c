@@ -111,6 +111,54 @@ static void declarations(tma_jit_engine* engine) {
   CHECK_FAILS(tma_jit_kernels_create(engine, "none", &kernels, &error), TMA_JIT_NOT_FOUND, "none");
 }
 
+/* Declarations that compute something: of a list, whose entries are one declaration each, and of a workspace. */
+static void computed_declarations(tma_jit_engine* engine) {
+  static const char* const kList =
+      "//! kernel list_c\n//! arch sm_90a\n//! param PARTS = 1 in 1..2\n//! dim N[PARTS]\n"
+      "//! let ROWS = 32 \"of a block\"\n//! let BLOCKS[PARTS] = ceil_div(N[], ROWS)\n"
+      "//! require ROWS < 64 \"few rows\"\n//! require N[] < 100\n"
+      "//! workspace parts ROWS * 4 \"of sums\"\n//! workspace counter 8 zero\n//! launch grid sum(BLOCKS) block 32\n"
+      "extern \"C\" __global__ void list_c(unsigned char* parts, unsigned char* counter, const Dims dims) {}\n";
+  tma_jit_kernels* kernels = NULL;
+  const tma_jit_kernel* kernel = NULL;
+  tma_jit_dim_info dim = {0};
+  tma_jit_let_info let = {0};
+  tma_jit_rule_info rule = {0};
+  tma_jit_workspace_info workspace = {0};
+  dim.size = sizeof dim;
+  let.size = sizeof let;
+  rule.size = sizeof rule;
+  workspace.size = sizeof workspace;
+  REQUIRE_OK(tma_jit_engine_add_template(engine, "list_c.cu", kList, &error));
+  REQUIRE_OK(tma_jit_kernels_create(engine, "list_c", &kernels, &error));
+  kernel = tma_jit_kernels_at(kernels, 0);
+  CHECK(tma_jit_kernel_count(kernel, TMA_JIT_PART_LETS) == 3 && tma_jit_kernel_count(kernel, TMA_JIT_PART_RULES) == 3);
+  CHECK(tma_jit_kernel_count(kernel, TMA_JIT_PART_WORKSPACES) == 2);
+  REQUIRE_OK(tma_jit_kernel_dim(kernel, 0, &dim, &error));
+  CHECK(strcmp(dim.name, "N0") == 0 && dim.when == NULL && strcmp(dim.list, "N") == 0);
+  REQUIRE_OK(tma_jit_kernel_dim(kernel, 1, &dim, &error));
+  CHECK(dim.when != NULL && strcmp(dim.when, "PARTS >= 2") == 0);
+  REQUIRE_OK(tma_jit_kernel_let(kernel, 0, &let, &error));
+  CHECK(strcmp(let.name, "ROWS") == 0 && strcmp(let.value, "32") == 0 && strcmp(let.doc, "of a block") == 0);
+  CHECK(let.list == NULL);
+  REQUIRE_OK(tma_jit_kernel_let(kernel, 2, &let, &error));
+  CHECK(strcmp(let.name, "BLOCKS1") == 0 && strcmp(let.value, "ceil_div(N1, ROWS)") == 0);
+  CHECK(let.list != NULL && strcmp(let.list, "BLOCKS") == 0);
+  REQUIRE_OK(tma_jit_kernel_rule(kernel, 0, &rule, &error));
+  CHECK(strcmp(rule.condition, "ROWS < 64") == 0 && strcmp(rule.doc, "few rows") == 0 && rule.list == NULL);
+  REQUIRE_OK(tma_jit_kernel_rule(kernel, 2, &rule, &error));
+  CHECK(strcmp(rule.condition, "N1 < 100") == 0 && rule.list != NULL && strcmp(rule.list, "N") == 0);
+  REQUIRE_OK(tma_jit_kernel_workspace(kernel, 0, &workspace, &error));
+  CHECK(strcmp(workspace.name, "parts") == 0 && strcmp(workspace.bytes, "ROWS * 4") == 0 && !workspace.is_zeroed);
+  CHECK(strcmp(workspace.doc, "of sums") == 0);
+  REQUIRE_OK(tma_jit_kernel_workspace(kernel, 1, &workspace, &error));
+  CHECK(workspace.is_zeroed);
+  CHECK_FAILS(tma_jit_kernel_let(kernel, 3, &let, &error), TMA_JIT_NOT_FOUND, "list_c has 3");
+  CHECK_FAILS(tma_jit_kernel_rule(kernel, 3, &rule, &error), TMA_JIT_NOT_FOUND, "list_c has 3");
+  CHECK_FAILS(tma_jit_kernel_workspace(kernel, 2, &workspace, &error), TMA_JIT_NOT_FOUND, "list_c has 2");
+  tma_jit_kernels_free(kernels);
+}
+
 static void examples(tma_jit_engine* engine) {
   tma_jit_request* request = NULL;
   tma_jit_request* example = NULL;
@@ -510,6 +558,7 @@ int main(void) {
   int built = 0;
   CHECK(mkdtemp(folder) != NULL);
   declarations(engine);
+  computed_declarations(engine);
   examples(engine);
   workspaces(engine);
   planning(engine);
