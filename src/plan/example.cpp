@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include "plan/example_problem.h"
@@ -228,40 +229,49 @@ std::optional<Request> preset_example(const templates::Template& kernel, const R
   return request;
 }
 
-// Adds the problems of one preset, the first of them with extents of this kind if there are such. Different kinds of
-// extents may lead to the same problem, which is added once.
-void add_examples_of(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
-                     const PresetConfig& config, std::size_t kind, const ExampleChoice& choice,
-                     std::vector<Request>& requests) {
-  const auto first = static_cast<std::ptrdiff_t>(requests.size());
+// The file whose presets get problems, and with which types and of which kinds.
+struct PresetSearch {
+  const templates::Template& kernel;
+  const std::vector<Request>& typed;
+  const DeviceInfo& device;
+  const ExampleChoice& choice;
+};
+
+// Returns the problems of one preset, the first of them with extents of this kind if there are such. Different kinds of
+// extents may lead to the same problem, which is returned once.
+std::vector<Request> examples_of(const PresetSearch& search, const PresetConfig& config, std::size_t kind) {
+  std::vector<Request> requests;
   for (std::size_t i = 0; i < kAllExtents.size(); ++i) {
-    if (!choice.every_kind && std::ssize(requests) > first) return;
+    if (!search.choice.every_kind && !requests.empty()) break;
     const Extents extents = kAllExtents[(kind + i) % kAllExtents.size()];
     Solution known;
-    for (const Request& one : typed) {
-      const auto request = preset_example(kernel, one, device, config, {extents, &known});
-      const bool there = request && std::any_of(requests.begin() + first, requests.end(), [&](const Request& other) {
+    for (const Request& one : search.typed) {
+      const auto request = preset_example(search.kernel, one, search.device, config, {extents, &known});
+      const bool there = request && std::ranges::any_of(requests, [&](const Request& other) {
                            return other.types == request->types && other.dims == request->dims;
                          });
-      if (!request || there || !plan_with(kernel, *request, device, Reasons::unsaid)) continue;
+      if (!request || there || !plan_with(search.kernel, *request, search.device, Reasons::unsaid)) continue;
       requests.push_back(*request);
-      if (!choice.every_type) break;
+      if (!search.choice.every_type) break;
     }
   }
+  return requests;
 }
 
-void add_examples(const templates::Template& kernel, const std::vector<Request>& typed, const DeviceInfo& device,
-                  const ExampleChoice& choice, std::vector<Request>& requests) {
-  const std::vector<PresetConfig> configs = preset_configs(kernel, device);
-  for (std::size_t i = 0; i < configs.size(); i += choice.each) {
+void add_examples(const PresetSearch& search, std::vector<Request>& requests) {
+  const std::vector<PresetConfig> configs = preset_configs(search.kernel, search.device);
+  const std::size_t each = search.choice.each;
+  for (std::size_t i = 0; i < configs.size(); i += each) {
     const PresetConfig& config = configs[i];
-    const std::size_t before = requests.size();
-    add_examples_of(kernel, typed, device, config, choice.every_kind ? 0 : i / choice.each, choice, requests);
-    if (requests.size() > before) continue;
-    Request refused = typed.front();
+    std::vector<Request> found = examples_of(search, config, search.choice.every_kind ? 0 : i / each);
+    if (!found.empty()) {
+      std::ranges::move(found, std::back_inserter(requests));
+      continue;
+    }
+    Request refused = search.typed.front();
     refused.params = config.params;
-    refused.dims = ExtentSearch({kernel, refused, device, config.when}, {}).run().dims;
-    if (!config.elsewhere || plan_with(kernel, refused, device, Reasons::unsaid))
+    refused.dims = ExtentSearch({search.kernel, refused, search.device, config.when}, {}).run().dims;
+    if (!config.elsewhere || plan_with(search.kernel, refused, search.device, Reasons::unsaid))
       requests.push_back(std::move(refused));
   }
 }
@@ -296,7 +306,7 @@ Result<std::vector<Request>> preset_examples(const DeviceInfo& device, TemplateP
     bare.kernel = kernel->kernel;
     bare.file = kernel->stem();
     bare.dims = own_dims(*kernel, dims);
-    add_examples(*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, choice, requests);
+    add_examples({*kernel, with_types(*kernel, completed(*kernel, std::move(bare))), device, choice}, requests);
   }
   return requests;
 }
