@@ -115,7 +115,16 @@ typedef struct tma_jit_options {
   uint64_t tuning_memory_bytes; /* a problem that needs more device memory is not tuned; 0: 1 GiB */
   tma_jit_may_measure may_measure;
   void* may_measure_user;
-  const char* record_requests; /* file that gets a line for every request that is prepared, compiled or found, once */
+  const char* record_requests;   /* file that gets a line for every request that is prepared, compiled or found, once */
+  const char* const* nvrtc_dirs; /* searched for libnvrtc where no toolkit has one */
+  size_t nvrtc_dir_count;
+  const char* remote_user; /* these seven: what the environment would give (options.h); what `remote` has comes first */
+  const char* remote_password;
+  const char* remote_token;
+  const char* remote_ca;
+  const char* remote_certificate;
+  const char* remote_certificate_key;
+  const char* remote_library;
 } tma_jit_options;
 
 /* Counts since the engine was created. stats.h explains the fields. */

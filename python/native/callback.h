@@ -30,16 +30,27 @@ class Callback {
   // Calls it with what `arguments` returns, which is called with the interpreter's lock. What it raises is reported as
   // Python reports what a destructor raises; `where` says in which function.
   template <class Arguments> void operator()(const char* where, const Arguments& arguments) const {
+    call(where, [&] { (*function_)(*arguments()); });
+  }
+
+  // Likewise, without arguments. False if what it returns is false, if it raises, and if the program is ending.
+  bool is_true(const char* where) const {
+    bool result = false;
+    call(where, [&] { result = nb::cast<bool>(nb::bool_((*function_)())); });
+    return result;
+  }
+
+ private:
+  template <class Call> static void call(const char* where, const Call& call) {
     const Visit visit;
     if (!visit) return;
     try {
-      (*function_)(*arguments());
+      call();
     } catch (nb::python_error& error) {
       error.discard_as_unraisable(where);
     }
   }
 
- private:
   std::shared_ptr<nb::object> function_;
 };
 

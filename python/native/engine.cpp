@@ -234,7 +234,7 @@ nb::class_<PythonEngine> bind_engine(nb::module_& module) {
       [](PythonEngine* self, nb::handle device, const nb::kwargs& keywords) {
         new (self) PythonEngine(read_options(device, keywords));
       },
-      nb::arg("device") = nb::none(), nb::arg("options"), nb::sig(kEngineSignature),
+      nb::arg("device") = nb::none(), nb::arg("options"), nb::sig(engine_signature()),
       "`device` is an ordinal, a name such as \"h100\", \"emulator:sm_90a\" or a torch.device; the keywords are the "
       "fields "
       "of C++'s Options.");

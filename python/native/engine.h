@@ -45,8 +45,8 @@ struct BoundRequest {
 BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request);
 
 Options read_options(nb::handle device, const nb::kwargs& keywords);
-// The keywords of an engine with their types, for stubs.
-extern const char* const kEngineSignature;
+// Returns the keywords of an engine with their types and defaults, for stubs.
+const char* engine_signature();
 
 // The library's empty path is None.
 inline std::optional<std::filesystem::path> path_or_none(std::filesystem::path path) {

@@ -1,5 +1,8 @@
 // The options of an engine as keywords.
 #include <array>
+#include <chrono>
+#include <concepts>
+#include <functional>
 #include <utility>
 
 #include <nanobind/stl/filesystem.h>
@@ -10,6 +13,7 @@
 
 #include <tma_jit/device_info.h>
 
+#include "core/option_fields.h"
 #include "engine.h"
 
 namespace tma_jit::python {
@@ -17,123 +21,135 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 6> kLevels = {"trace", "debug", "info", "warning", "error", "off"};
-constexpr std::array<const char*, 3> kRoles = {"read-write", "read-only", "write-only"};
-constexpr std::array<const char*, 3> kSeals = {"off", "warn", "refuse"};
-constexpr std::array<const char*, 4> kTuningPolicies = {"off", "records", "at_start", "background"};
-constexpr std::array<const char*, 3> kPlaces = {"automatic", "worker", "in_process"};
+// The names of an enumeration's values, in their order.
+template <class Enum> constexpr std::array<const char*, 0> kNames{};
+template <>
+constexpr std::array<const char*, 6> kNames<LogLevel> = {"trace", "debug", "info", "warning", "error", "off"};
+template <> constexpr std::array<const char*, 3> kNames<RemoteRole> = {"read-write", "read-only", "write-only"};
+template <> constexpr std::array<const char*, 3> kNames<Seal> = {"off", "warn", "refuse"};
+template <> constexpr std::array<const char*, 4> kNames<TuningPolicy> = {"off", "records", "at_start", "background"};
+template <> constexpr std::array<const char*, 3> kNames<CompilerOptions::Place> = {"automatic", "worker", "in_process"};
 
-// Returns the value of an enum whose names are listed in its order.
-template <class Enum, std::size_t count> Enum named(const std::array<const char*, count>& names, nb::handle name) {
+template <class Enum> const char* name_of(Enum value) {
+  return kNames<Enum>[static_cast<std::size_t>(value)];
+}
+
+// What a field is called here, if not as elsewhere.
+std::string_view keyword_of(std::string_view field) {
+  if (field == "compiler_place") return "compiler";
+  if (field == "compiler_worker") return "worker";
+  if (field == "compiler_workers") return "workers";
+  if (field == "tuning_policy") return "tuning";
+  if (field == "tuning_records") return "records";
+  return field;
+}
+
+// Each function assigns a value of Python to a field, or throws nb::cast_error.
+template <class Member> void assign(Member& member, nb::handle value) {
+  member = nb::cast<Member>(value);
+}
+template <class Enum> void assign(Enum& member, nb::handle name) requires std::is_enum_v<Enum> {
   const auto given = nb::cast<std::string>(name);
   std::string list;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (given == names[i]) return static_cast<Enum>(i);
-    list += (i == 0 ? "" : ", ") + std::string(names[i]);
+  for (std::size_t i = 0; i < kNames<Enum>.size(); ++i) {
+    if (given == kNames<Enum>[i]) {
+      member = static_cast<Enum>(i);
+      return;
+    }
+    list += (i == 0 ? "" : ", ") + std::string(kNames<Enum>[i]);
   }
   raise_invalid(given + " is none of " + list);
 }
-
-std::chrono::milliseconds milliseconds(nb::handle seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(seconds)));
+template <class Enum> void assign(std::optional<Enum>& member, nb::handle name) requires std::is_enum_v<Enum> {
+  assign(member.emplace(), name);
 }
-
-LogCallback log_to(nb::handle function) {
-  return [callback = Callback(function)](LogLevel level, std::string_view message) {
-    callback("the log function of a tma_jit.Engine",
-             [&] { return nb::make_tuple(kLevels[static_cast<std::size_t>(level)], text_of(message)); });
+void assign(std::optional<DeviceInfo>& member, nb::handle device) {
+  member = take(device_named(nb::cast<std::string>(device)));
+}
+void assign(std::chrono::milliseconds& member, nb::handle seconds) {
+  member = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(seconds)));
+}
+void assign(LogCallback& member, nb::handle function) {
+  member = [callback = Callback(function)](LogLevel level, std::string_view message) {
+    callback("the log function of a tma_jit.Engine", [&] { return nb::make_tuple(name_of(level), text_of(message)); });
   };
 }
-
-MissCallback miss_to(nb::handle function) {
-  return [callback = Callback(function)](const Miss& miss) {
+void assign(MissCallback& member, nb::handle function) {
+  member = [callback = Callback(function)](const Miss& miss) {
     callback("on_sealed_miss of a tma_jit.Engine", [&] {
       return nb::make_tuple(text_of(miss.kernel), text_of(miss.arch), text_of(miss.key.hex()),
                             text_of(miss.explanation));
     });
   };
 }
-
-template <class Member> void assign(Member& member, nb::handle value) {
-  member = nb::cast<std::remove_reference_t<Member>>(value);
+void assign(std::function<bool()>& member, nb::handle function) {
+  member = [callback = Callback(function)] { return callback.is_true("may_measure of a tma_jit.Engine"); };
 }
-
-using Setter = void (*)(Options& options, nb::handle value);
-#define TMA_JIT_OPTION(name, member)                                                \
-  {                                                                                 \
-    name, [](Options& options, nb::handle value) { assign(options.member, value); } \
-  }
-
-constexpr std::pair<std::string_view, Setter> kOptions[] = {
-    TMA_JIT_OPTION("arch", arch),
-    {"limits",
-     [](Options& options, nb::handle value) { options.limits = take(device_named(nb::cast<std::string>(value))); }},
-    TMA_JIT_OPTION("cache_dir", cache_dir),
-    TMA_JIT_OPTION("use_cache", use_cache),
-    TMA_JIT_OPTION("cache_bytes", cache.bytes),
-    TMA_JIT_OPTION("cache_entries", cache.entries),
-    TMA_JIT_OPTION("cache_read_only", cache.read_only),
-    TMA_JIT_OPTION("cache_pack_keys", cache.pack_keys),
-    TMA_JIT_OPTION("cache_node_dir", cache.node_dir),
-    TMA_JIT_OPTION("cache_wait_s", cache.wait_s),
-    TMA_JIT_OPTION("cache_shared", cache.shared),
-    TMA_JIT_OPTION("template_dirs", template_dirs),
-    TMA_JIT_OPTION("nvrtc", nvrtc),
-    TMA_JIT_OPTION("nvrtc_dirs", nvrtc_dirs),
-    TMA_JIT_OPTION("disable_tma", disable_tma),
-    {"compiler", [](Options& options,
-                    nb::handle value) { options.compiler.place = named<CompilerOptions::Place>(kPlaces, value); }},
-    TMA_JIT_OPTION("worker", compiler.worker),
-    TMA_JIT_OPTION("workers", compiler.workers),
-    TMA_JIT_OPTION("compiles_at_once", compiler.compiles_at_once),
-    {"compile_time_limit_s",
-     [](Options& options, nb::handle value) { options.compiler.time_limit = milliseconds(value); }},
-    TMA_JIT_OPTION("worker_memory_limit", compiler.memory_limit),
-    TMA_JIT_OPTION("remote", cache.remote.url),
-    {"remote_role",
-     [](Options& options, nb::handle value) { options.cache.remote.role = named<RemoteRole>(kRoles, value); }},
-    TMA_JIT_OPTION("remote_wait_s", cache.remote.wait_s),
-    TMA_JIT_OPTION("remote_flush_s", cache.remote.flush_s),
-    TMA_JIT_OPTION("remote_user", cache.remote.user),
-    TMA_JIT_OPTION("remote_password", cache.remote.password),
-    TMA_JIT_OPTION("remote_token", cache.remote.token),
-    TMA_JIT_OPTION("remote_ca", cache.remote.ca),
-    TMA_JIT_OPTION("remote_certificate", cache.remote.certificate),
-    TMA_JIT_OPTION("remote_certificate_key", cache.remote.certificate_key),
-    TMA_JIT_OPTION("remote_sign_key", cache.remote.sign_key),
-    TMA_JIT_OPTION("remote_library", cache.remote.library),
-    TMA_JIT_OPTION("record_misses", record_misses),
-    TMA_JIT_OPTION("record_requests", record_requests),
-    {"tuning",
-     [](Options& options, nb::handle value) { options.tuning.policy = named<TuningPolicy>(kTuningPolicies, value); }},
-    TMA_JIT_OPTION("records", tuning.records),
-    TMA_JIT_OPTION("tuning_budget_s", tuning.budget_s),
-    TMA_JIT_OPTION("tuning_device_share", tuning.device_share),
-    TMA_JIT_OPTION("tuning_memory_bytes", tuning.memory_bytes),
-    {"seal", [](Options& options, nb::handle value) { options.seal = named<Seal>(kSeals, value); }},
-    {"on_sealed_miss", [](Options& options, nb::handle value) { options.on_sealed_miss = miss_to(value); }},
-    TMA_JIT_OPTION("line_info", line_info),
-    {"log_level", [](Options& options, nb::handle value) { options.log_level = named<LogLevel>(kLevels, value); }},
-    {"log", [](Options& options, nb::handle value) { options.log = log_to(value); }},
-};
-#undef TMA_JIT_OPTION
 
 void set_option(Options& options, std::string_view name, nb::handle value) {
   std::vector<std::string> names;
-  for (const auto& [option, setter] : kOptions) {
-    names.emplace_back(option);
-    if (option != name) continue;
-    try {
-      if (!value.is_none()) setter(options, value);
-    } catch (const nb::cast_error&) {
-      raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
-    }
-    return;
-  }
+  bool found = false;
+  each_option(
+      [&](const char* field, auto& member) {
+        names.emplace_back(keyword_of(field));
+        if (names.back() != name) return;
+        found = true;
+        try {
+          if (!value.is_none()) assign(member, value);
+        } catch (const nb::cast_error&) {
+          raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
+        }
+      },
+      options);
+  if (found) return;
   raise({.code = ErrorCode::invalid_argument,
          .message = "an engine has no option " + std::string(name),
          .reason = ErrorReason::unknown_name,
          .suggestion = nearest_name(name, names)});
+}
+
+// Each function returns a field's type and default for the stubs.
+std::string typed(const std::string&) {
+  return "str | None = None";
+}
+std::string typed(const fs::path&) {
+  return "str | os.PathLike[str] | None = None";
+}
+std::string typed(const std::vector<fs::path>&) {
+  return "list[str | os.PathLike[str]] | None = None";
+}
+std::string typed(bool value) {
+  return value ? "bool = True" : "bool = False";
+}
+std::string typed(const std::optional<bool>&) {
+  return "bool | None = None";
+}
+std::string typed(std::integral auto value) {
+  return "int = " + std::to_string(value);
+}
+std::string typed(double value) {
+  return std::string("float = ") + nb::repr(nb::float_(value)).c_str();
+}
+std::string typed(std::chrono::milliseconds limit) {
+  return typed(std::chrono::duration<double>(limit).count());
+}
+template <class Enum> std::string typed(Enum value) requires std::is_enum_v<Enum> {
+  return "str = '" + std::string(name_of(value)) + "'";
+}
+template <class Enum> std::string typed(const std::optional<Enum>&) requires std::is_enum_v<Enum> {
+  return "str | None = None";
+}
+std::string typed(const std::optional<DeviceInfo>&) {
+  return "str | None = None";
+}
+std::string typed(const LogCallback&) {
+  return "collections.abc.Callable[[str, str], object] | None = None";
+}
+std::string typed(const MissCallback&) {
+  return "collections.abc.Callable[[str, str, str, str], object] | None = None";
+}
+std::string typed(const std::function<bool()>&) {
+  return "collections.abc.Callable[[], object] | None = None";
 }
 
 // Reads an ordinal, a text as the command takes it, or a device of PyTorch's such as "cuda:1".
@@ -159,25 +175,17 @@ std::vector<fs::path> packaged_nvrtc() {
 
 }  // namespace
 
-const char* const kEngineSignature =
-    "def __init__(self, device: typing.Any = None, *, arch: str = ..., limits: str | None = None, cache_dir: "
-    "str | os.PathLike[str] | None = None, use_cache: bool = True, cache_bytes: int = ..., cache_entries: int = ..., "
-    "cache_read_only: list[str | os.PathLike[str]] = ..., cache_pack_keys: list[str | os.PathLike[str]] = ..., "
-    "cache_node_dir: str | os.PathLike[str] | None = None, cache_wait_s: float = ..., cache_shared: bool = False, "
-    "template_dirs: list[str | os.PathLike[str]] = ..., nvrtc: str | os.PathLike[str] | None = None, nvrtc_dirs: "
-    "list[str | os.PathLike[str]] = ..., disable_tma: bool | None = None, compiler: str = 'automatic', worker: "
-    "str | os.PathLike[str] | None = None, workers: int = 0, compiles_at_once: int = 0, compile_time_limit_s: float = "
-    "300, worker_memory_limit: int = ..., remote: str | None = None, remote_role: str | None = None, remote_wait_s: "
-    "float = 1, remote_flush_s: float = 5, remote_user: str | None = None, remote_password: str | None = None, "
-    "remote_token: str | None = None, remote_ca: str | os.PathLike[str] | None = None, remote_certificate: "
-    "str | os.PathLike[str] | None = None, remote_certificate_key: str | os.PathLike[str] | None = None, "
-    "remote_sign_key: str | os.PathLike[str] | None = None, remote_library: str | os.PathLike[str] | None = None, "
-    "record_misses: str | os.PathLike[str] | None = None, record_requests: str | os.PathLike[str] | None = None, "
-    "tuning: str | None = None, records: list[str | os.PathLike[str]] = ..., tuning_budget_s: float = 60, "
-    "tuning_device_share: float = "
-    "0.1, tuning_memory_bytes: int = ..., seal: str = 'off', on_sealed_miss: "
-    "collections.abc.Callable[[str, str, str, str], object] | None = None, line_info: bool = False, log_level: str = "
-    "'warning', log: collections.abc.Callable[[str, str], object] | None = None) -> None";
+const char* engine_signature() {
+  static const std::string signature = [] {
+    std::string text = "def __init__(self, device: typing.Any = None, *";
+    Options defaults;
+    each_option([&](const char* field,
+                    const auto& member) { text += ", " + std::string(keyword_of(field)) + ": " + typed(member); },
+                defaults);
+    return text + ") -> None";
+  }();
+  return signature.c_str();
+}
 
 Options read_options(nb::handle device, const nb::kwargs& keywords) {
   Options options;

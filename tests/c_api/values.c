@@ -148,6 +148,10 @@ static void bad_options(void) {
   options.template_dirs = folders;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "template_dirs[1] is NULL");
   options.template_dir_count = 0;
+  options.nvrtc_dir_count = 2;
+  options.nvrtc_dirs = folders;
+  CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "nvrtc_dirs[1] is NULL");
+  options.nvrtc_dir_count = 0;
   options.seal = 3;
   CHECK_FAILS(tma_jit_engine_create(&options, &engine, &error), TMA_JIT_INVALID_ARGUMENT, "seal is 3; it is 0 to 2");
   options.seal = TMA_JIT_SEAL_OFF;

@@ -118,9 +118,15 @@ awk '
     if (quoted ? target !~ /^remote\// : target ~ /^tma_jit\// && target != "tma_jit/c_remote.h")
       complain("the remote engines know <tma_jit/c_remote.h> and their own folder only, not \"" target "\"")
   }
+  # The package is made of the public API, and of the list from which its keywords are generated.
+  function check_package(target, quoted) {
+    if (quoted && folder_of(target) != "" && target != "core/option_fields.h")
+      complain("the package knows <tma_jit/...>, its own folder and core/option_fields.h only, not \"" target "\"")
+    if (target ~ /^(nvrtc|cuda)\.h$/) complain("the package knows <tma_jit/...> only, not <" target ">")
+  }
   function check_tool(target, quoted) {
-    if (quoted && folder_of(target) != "") complain((part[1] == "python" ? "the package" : "a tool") " knows <tma_jit/...> and its own folder only, not \"" target "\"")
-    if (target ~ /^(nvrtc|cuda)\.h$/) complain((part[1] == "python" ? "the package" : "a tool") " knows <tma_jit/...> only, not <" target ">")
+    if (quoted && folder_of(target) != "") complain("a tool knows <tma_jit/...> and its own folder only, not \"" target "\"")
+    if (target ~ /^(nvrtc|cuda)\.h$/) complain("a tool knows <tma_jit/...> only, not <" target ">")
   }
   # `own` is "" for device/types.cuh, which every template includes.
   function check_template(own, target,   other) {
@@ -147,7 +153,8 @@ awk '
     else if (part[1] == "remote") check_remote(target, quoted)
     else if (part[1] == "src") check_source(!(3 in part) ? "" : part[2], target, quoted)
     else if (part[1] == "include") check_public(target, quoted)
-    else if ((part[1] == "tools" && part[2] == "tma-jit") || part[1] == "python") check_tool(target, quoted)
+    else if (part[1] == "python") check_package(target, quoted)
+    else if (part[1] == "tools" && part[2] == "tma-jit") check_tool(target, quoted)
     else if (part[1] == "templates") check_template(part[2] != "device" ? part[2] : (4 in part) ? part[3] : "", target)
   }
   (part[1] == "src" || part[1] == "emulator" || part[1] == "remote") && FILENAME !~ /^src\/base\/environment\.cpp$/ &&

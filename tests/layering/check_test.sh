@@ -27,13 +27,13 @@ put remote/o.cpp '#include "remote/o.h"' '#include <tma_jit/c_remote.h>' '#inclu
 put src/cache/p.cpp '#include "remote/o.h"' '#include <curl/curl.h>'
 put src/driver/i.cpp '#include "emulator/machine/h.h"'
 put tools/tma-jit/e.cpp '#include "e.h"' '#include "cache/store.h"' '#include <nvrtc.h>'
-put python/native/e.cpp '#include "e.h"' '#include "core/failure.h"'
+put python/native/e.cpp '#include "e.h"' '#include "core/failure.h"' '#include "core/option_fields.h"'
 put include/tma_jit/f.h '#include "base/a.h"' '#include <fmt/format.h>'
 put templates/kernels/g.cu '#include "device/ptx/tma.cuh"' '#include <cuda/barrier>' '#include "device/probe/box.cuh"'
 put templates/device/ptx/h.cuh '#include "device/types.cuh"' '#include "device/tile/tile.cuh"'
 put templates/device/novel/i.cuh '#include "device/types.cuh"'
 
-expected='python/native/e.cpp:2: the package knows <tma_jit/...> and its own folder only, not "core/failure.h"
+expected='python/native/e.cpp:2: the package knows <tma_jit/...>, its own folder and core/option_fields.h only, not "core/failure.h"
 emulator/j.cpp:2: only src/base/environment.cpp reads the environment
 emulator/j.cpp:3: only src/base/environment.cpp reads the environment
 emulator/driver and emulator/machine know each other: emulator/driver/j.h:1, emulator/machine/k.h:1

@@ -126,6 +126,34 @@ def tuned(progress):
                                         progress=progress)
 
 
+def test_may_measure():
+    """A thread of the engine asks before each step, and measures nothing while the answer is false or an exception."""
+    answer, asked, seen = [None], [0], []
+
+    def may_measure():
+        asked[0] += 1
+        if asked[0] == 1:
+            raise RuntimeError("not now")
+        return answer[0]
+
+    def wait_for(happened):
+        end = time.monotonic() + 100
+        while not happened() and time.monotonic() < end:
+            time.sleep(0.01)
+        return happened()
+
+    unraisable, sys.unraisablehook = sys.unraisablehook, lambda fault: seen.append(str(fault.exc_value))
+    with tempfile.TemporaryDirectory() as folder:
+        known = engine(cache_dir=folder, tuning="background", tuning_device_share=1, may_measure=may_measure, log_level="off")
+        a, y = arrays()
+        known.function("map", hooks=DOUBLE)(a, None, None, None, y)
+        check(wait_for(lambda: asked[0] > 2) and seen == ["not now"], (asked, seen))
+        check(known.stats["problems_tuned"] == 0 and known.stats["tunings_undecided"] == 0, known.stats)
+        answer[0] = 1.5  # true
+        check(wait_for(lambda: known.stats["problems_tuned"] + known.stats["tunings_undecided"] > 0), known.stats)
+    sys.unraisablehook = unraisable
+
+
 def test_progress_raises():
     def progress(now):
         raise RuntimeError(f"at {now['trial']}")
