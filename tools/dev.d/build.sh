@@ -5,6 +5,8 @@ readonly cli=build/bin/tma-jit
 
 # Without these settings ccache does not cache objects compiled with precompiled headers.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+# Objects that were compiled in another folder are found: paths below this one count as relative.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD}
 
 # Prints the number of concurrent compiles: as many as there are processors and, at 1.5 GB each, memory.
 parallel_jobs() {
