@@ -22,6 +22,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned kProcesses = 32, kKeys = 100;
+// A lock that its process did not free is waited for to the limit, 120 s; one that is free takes as long as the
+// machine's other work lets it.
+constexpr std::uint64_t kWaitMaxUs = 2'000'000;
 
 pid_t start(const std::filesystem::path& root, unsigned seed, Counts& counts) {
   const pid_t child = ::fork();
@@ -56,7 +59,7 @@ void check_aftermath(const std::filesystem::path& root, Report& report) {
   }
   report.expect(after.total() <= kKeys, "a second clean pass compiled again");
   report.equal(after.wrong + after.unsound + after.put_failures, 0, "wrong results after the storm");
-  report.expect(after.longest_wait_us < 100'000, "a lock of a dead process was waited for");
+  report.expect(after.longest_wait_us < kWaitMaxUs, "a lock of a dead process was waited for");
   const Descriptor folder(::open(cache::format_folder(root).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // The number of a dead writer may be another process's by now: nobody writes any more, so all of them must go.
   (void)cache::sweep_all({cache::FileSystem::system(), folder.get(), std::time(nullptr)},
@@ -120,7 +123,7 @@ void kill(const Budget& budget, Report& report) {
   report.equal(counts.unsound, 0, "corrupt reads");
   report.equal(counts.wrong, 0, "wrong results");
   report.equal(counts.put_failures, 0, "failed writes");
-  report.expect(counts.longest_wait_us < 2'000'000, "a wait of more than 2 s");
+  report.expect(counts.longest_wait_us < kWaitMaxUs, "a wait of more than 2 s");
   report.expect(counts.hits > kills, "too few hits for the test to mean anything");
   check_aftermath(root, report);
 }
@@ -153,7 +156,7 @@ void kill_points(const Budget& budget, Report& report) {
       obtain(layers, 1, {.compile_us = 0}, next);
       report.expect(next.wrong == 0 && next.unsound == 0 && next.put_failures == 0 && next.hits >= 1,
                     fmt::format("the next process after call {}", point));
-      report.expect(next.longest_wait_us < 10'000, fmt::format("the lock was not free after call {}", point));
+      report.expect(next.longest_wait_us < kWaitMaxUs, fmt::format("the lock was not free after call {}", point));
     }
   }
   report.row("killed after each of {} calls, {} kills in all: no damage, every lock free at once", survived_at - 1,

@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include <tma_jit/cache.h>
@@ -57,11 +59,24 @@ struct Outcome {
   std::uint64_t visible = 0, damaged = 0, acknowledged = 0;
 };
 
-bool run_cut(const Disk& disk, const cache::FileSystem& files, std::chrono::milliseconds after, Outcome& outcome) {
+// When the power is cut: after some time, and when some entries are acknowledged, however slow the disk is.
+struct Moment {
+  std::chrono::milliseconds after;
+  unsigned entries;
+};
+
+void wait_for(const Moment& moment, const std::atomic<unsigned>& acknowledged) {
+  const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  std::this_thread::sleep_for(moment.after);
+  while (acknowledged < moment.entries && std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+bool run_cut(const Disk& disk, const cache::FileSystem& files, const Moment& moment, Outcome& outcome) {
   if (!disk.attach()) return false;
   Counts& counts = shared_counts();
   const pid_t writer = start_writer(disk, files, counts.go);
-  std::this_thread::sleep_for(after);
+  wait_for(moment, counts.go);
   const unsigned acknowledged = counts.go;
   const bool cut = disk.cut();
   ::kill(writer, SIGKILL);
@@ -85,9 +100,9 @@ void cut_repeatedly(const char* make, const char* options, unsigned cuts, bool f
   Outcome outcome;
   for (unsigned i = 0; i < cuts; ++i) {
     const bool made = shell(fmt::format("rm -f {0}; truncate -s 400M {0} && {1} {0}", disk.image, make)) == 0;
-    const auto after = std::chrono::milliseconds(flushed ? 150 + 130 * (i % 10) : 2'500);
+    const Moment moment{std::chrono::milliseconds(flushed ? 150 + 130 * (i % 10) : 2'500), flushed ? 11U : 0U};
     const cache::FileSystem& files = flushed ? cache::FileSystem::system() : unflushed;
-    if (!made || !run_cut(disk, files, after, outcome))
+    if (!made || !run_cut(disk, files, moment, outcome))
       return report.skip(fmt::format("{}: cannot be made, mounted and stopped here", name));
   }
   report.row("{}{}: {} cuts, {} entries acknowledged, {} there afterwards, {} of them damaged", name,
