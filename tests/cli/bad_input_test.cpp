@@ -168,9 +168,11 @@ TEST_CASE("without NVRTC a build fails with every place it looked in, and everyt
 
 TEST_CASE("without a device a launch fails and says how to go on") {
   if (has_device()) return;
-  const CommandResult result = run_command({"bench", "scale", "N=2000", "--templates", template_folder()});
-  CHECK(result.exit == 1);
-  CHECK(result.err.starts_with("driver: "));
+  for (const char* verb : {"bench", "tune"}) {
+    const CommandResult result = run_command({verb, "scale", "N=2000", "--templates", template_folder()});
+    CHECK(result.exit == 1);
+    CHECK(result.err.starts_with("driver: "));
+  }
   for (const char* verb : {"run", "bench"}) {
     const CommandResult named = run_command(scale({"N=2000"}, verb));
     CHECK(named.exit == 1);

@@ -118,7 +118,7 @@ std::function<bool(const TuneProgress&)> teller(const Console& console) {
 }
 
 Outcome<int> tune_all(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_launching_engine(settings));
+  CLI_ASSIGN(Engine engine, make_engine(settings));
   CLI_ASSIGN(const std::vector<Request> requests, read_requests(engine, words));
   TuneOptions options = words.options;
   options.records = words.records;
