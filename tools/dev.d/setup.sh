@@ -4,7 +4,7 @@
 readonly build_packages=(cmake ninja-build g++ ccache libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libssl-dev
   libzstd-dev libcli11-dev libcurl4-openssl-dev libhiredis-dev libjs-chart.js)
 readonly test_packages=(doctest-dev git jq pkg-config python3-dev python3-venv shellcheck nginx-light redis-server curl skopeo
-  docker-registry)
+  docker-registry dpkg-dev file)
 readonly browser_packages=(chromium)  # 290 MB: only with --full
 
 # Installs those of the given packages that are missing.
