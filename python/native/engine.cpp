@@ -66,8 +66,9 @@ nb::object load(nb::handle self, nb::handle given, nb::handle kernel, const nb::
   for (const NamedArray& named : bound.arrays) check_same(plan, named);
   std::vector<std::byte> bytes = kernel_bytes(kernel);
   Launch launch = take(unlocked([&] { return engine->load(plan, std::move(bytes)); }));
-  for (const auto& [name, tensor] : bound.request.tensors) {
-    if (tensor.address != 0) take(unlocked([&] { return launch.rebind(name, tensor.address); }));
+  for (const NamedTensor& named : bound.request.tensors) {
+    const std::uint64_t address = named.tensor.address;
+    if (address != 0) take(unlocked([&] { return launch.rebind(named.name, address); }));
   }
   return python_launch(self, std::move(bound), std::move(launch));
 }
@@ -98,7 +99,7 @@ nb::list kernels(PythonEngine& self) {
 
 nb::list candidates(PythonEngine& self, const nb::args& args, const nb::kwargs& keywords) {
   std::size_t most = 16;
-  nb::kwargs rest = nb::borrow<nb::kwargs>(nb::dict(keywords));
+  auto rest = nb::borrow<nb::kwargs>(nb::dict(keywords));
   if (rest.contains("most")) {
     most = nb::cast<std::size_t>(rest["most"]);
     nb::del(rest["most"]);
