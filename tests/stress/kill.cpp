@@ -70,7 +70,7 @@ void check_aftermath(const std::filesystem::path& root, Report& report) {
 // Ends the process after the n-th call that it makes through the table.
 class DyingFileSystem final : public cache::FileSystem {
  public:
-  explicit DyingFileSystem(unsigned last) : left_(last) {}
+  explicit DyingFileSystem(unsigned last) : left_(static_cast<int>(last)) {}
   int open(int folder, const char* path, int flags, mode_t mode) const override {
     return after(FileSystem::open(folder, path, flags, mode));
   }

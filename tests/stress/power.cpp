@@ -110,7 +110,7 @@ void cut_repeatedly(const char* make, const char* options, unsigned cuts, bool f
   if (flushed) {
     report.equal(outcome.damaged, 0, "zero-length or torn entries");
     report.expect(outcome.visible + cuts >= outcome.acknowledged, "acknowledged entries are missing");
-    report.expect(outcome.acknowledged > 10 * cuts, "too few entries for the test to mean anything");
+    report.expect(outcome.acknowledged > std::uint64_t{10} * cuts, "too few entries for the test to mean anything");
   } else {
     report.expect(outcome.damaged > 0, "no damage without the flush: the cut is not one");
   }
