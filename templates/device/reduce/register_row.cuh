@@ -215,10 +215,11 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     set(load_raw(from.data + row * from.stride[0]), outside, f);
   }
 
-  // The pack of what element(i) returns. Two elements of 16 bits are rounded together, also where one is stored alone.
-  template <class O, class F> __device__ static Pack<O, Count> rounded(F element) {
+  // The pack of what element(i) returns. If Paired, two elements of 16 bits are rounded together, which takes fewer
+  // instructions and more registers.
+  template <class O, bool Paired = true, class F> __device__ static Pack<O, Count> rounded(F element) {
     Pack<O, Count> out;
-    if constexpr (sizeof(O) == 2) {
+    if constexpr (Paired && sizeof(O) == 2) {
 #pragma unroll
       for (int i = 0; i < Count; i += 2) reinterpret_cast<u32*>(out.x)[i / 2] = ::pack<O>(element(i), element(i + 1));
     } else {
@@ -228,12 +229,12 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     return out;
   }
   // Stores, as element i of pack p, what f(p)(i) returns: f(p) loads what belongs to a pack.
-  template <class O, class F> __device__ void store(const View<O, 2>& to, F f) const {
+  template <bool Paired = true, class O, class F> __device__ void store(const View<O, 2>& to, F f) const {
     O* const begin = to.data + row * to.stride[0];
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       const auto element = f(p);
-      store_pack(begin, p, rounded<O>(element));
+      store_pack(begin, p, rounded<O, Paired>(element));
     }
   }
   // The same of a row whose packs begin at column 0, wherever they lie: what a thread stores are the 16 bytes at an

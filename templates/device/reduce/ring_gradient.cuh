@@ -226,7 +226,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
       for (int p = 0; p < Packs; ++p) read(p);
       leave(slot);
     }
-    row_.store(DX, [&](int p) {
+    row_.template store<false>(DX, [&](int p) {
       if constexpr (!kEarly) read(p);
       return [&, p](int k) {
         const f32 h = (to_f32(x[p].at(k)) - at.mean) * at.r, dy_k = to_f32(dy[p].at(k));
