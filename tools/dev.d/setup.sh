@@ -11,7 +11,7 @@ readonly browser_packages=(chromium)  # 290 MB: only with --full
 install_packages() {
   local missing=() package
   for package in "$@"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true) == *installed* ]] || missing+=("$package")
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true) == installed ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
   local -a as_root=()
