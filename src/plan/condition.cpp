@@ -142,10 +142,11 @@ Judgement Condition::judge_tensor_map(const Values& values) const {
   if (!present) return std::nullopt;
   TMA_JIT_ASSIGN(const Layout layout, values.layout(index_));
   if (layout.empty()) return std::nullopt;
+  const Result<TensorMapSpec> spec = map_spec(values, index_, layout);
+  if (spec) return std::nullopt;
   const bool given = values.binding().tensors[index_] != nullptr;
   if (given && !check_memory_of_map(values, index_, layout)) return std::nullopt;
-  TMA_JIT_ASSIGN([[maybe_unused]] const TensorMapSpec spec, map_spec(values, index_, layout));
-  return std::nullopt;
+  return tl::unexpected(spec.error());
 }
 
 Judgement Condition::judged(const Values& values) const {
