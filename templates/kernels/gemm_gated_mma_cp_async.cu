@@ -102,13 +102,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<co
   const Problem p = {A, G, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp * WM;
 
-  // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The
-  // values are not used, but reading uninitialised shared memory is an error for checkers.
-  if (ceil_div<u32>(p.k, BK) < STAGES) {
-    clear<THREADS>(smem.a);
-    clear<THREADS>(smem.b);
-    __syncthreads();
-  }
+  mma::clear_unfilled<STAGES, THREADS>(smem, p.k);
   mma::multiply_copied<T, U, WM, WIDE, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, 0, [&](const Tile& tile, const Accumulators& acc) {
         store(smem.staged[warp], p, hooks, tile.row * BM + row, tile.column * BN, acc);

@@ -122,13 +122,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
                      Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * WM, column = warp % WARPS_N * WN;
 
-  // Operands are read one step ahead, so that the end of a short problem reads slots that no copy has filled. The
-  // values are not used, but reading uninitialised shared memory is an error for checkers.
-  if (ceil_div<u32>(p.k, BK) < STAGES) {
-    clear<THREADS>(smem.a);
-    clear<THREADS>(smem.b);
-    __syncthreads();
-  }
+  mma::clear_unfilled<STAGES, THREADS>(smem, p.k);
   const auto& to = compared<AMAX>(p.d, state);
   mma::multiply_copied<T, U, WM, WN, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, column, [&](const Tile& tile, const Accumulators& acc) {

@@ -7,6 +7,7 @@
 #include "device/pipeline/cp_async_pipeline.cuh"
 #include "device/tile/cp_async_tile.cuh"
 #include "device/tile/mma_tile.cuh"
+#include "device/tile/shared_memory.cuh"
 
 namespace mma {
 
@@ -43,8 +44,18 @@ template <class Smem, class Problem, int Threads, int Vec> class OperandCopies {
   }
 };
 
+// Clears the slots if K has fewer steps. Operands are read one step ahead, so that the end of a short problem reads
+// slots that no copy has filled. The values are not used, but reading uninitialised shared memory is an error for
+// checkers. Called by the whole block.
+template <int Stages, int Threads, class Smem> __device__ inline void clear_unfilled(Smem& smem, int k) {
+  if (ceil_div<u32>(k, Smem::TileA::kColumns) >= Stages) return;
+  clear<Threads>(smem.a);
+  clear<Threads>(smem.b);
+  __syncthreads();
+}
+
 // Multiplies this block's tiles: of each the M rows from `row` on and the N columns from `column` on, for each warp,
-// and calls store(tile, sums). Called by the whole block.
+// and calls store(tile, sums). Called by the whole block, after clear_unfilled.
 template <class T, class U, int M, int N, int Terms, int Stages, int Threads, int Vec, class Smem, class Problem,
           class Store>
 __device__ inline void multiply_copied(Smem& smem, const Problem& p, int row, int column, Store store) {
