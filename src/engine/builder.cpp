@@ -63,10 +63,10 @@ void Builder::warn_once(const std::string& what) {
   log_->warn("cache: {}; going on without it (said once; later faults are counted)", what);
 }
 
-Result<Key> Builder::key(const Source& source) {
+Result<Key> Builder::key(const source::Draft& draft) {
   auto found = compiler_.location();
-  if (found) return source::key_of(source, found->identity);
-  TMA_JIT_ASSIGN(const Built built, find_recorded(source, std::move(found).error()));
+  if (found) return draft.key(found->identity);
+  TMA_JIT_ASSIGN(const Built built, find_recorded(draft, std::move(found).error()));
   return built.artifact->key;
 }
 
@@ -76,32 +76,32 @@ Result<std::string> Builder::ptx(const Source& source) {
 }
 
 // `compiled` is true only for the caller that compiled it, not for those that waited or found it later.
-Result<Built> Builder::build(const Source& source) {
+Result<Built> Builder::build(const source::Draft& draft) {
   auto found = compiler_.location();
   if (!found) {
-    auto recorded = find_recorded(source, std::move(found).error());
-    if (!recorded) TMA_JIT_CHECK(admit_without_compiler(source));
+    auto recorded = find_recorded(draft, std::move(found).error());
+    if (!recorded) TMA_JIT_CHECK(admit_without_compiler(draft.source()));
     return recorded;
   }
-  auto built = build_with(*found, source);
+  auto built = build_with(*found, draft);
   // If NVRTC has been replaced since it was located, its identity and therefore the keys have changed.
   for (int again = 0; !built && again < kReplacementsMax; ++again) {
     const auto now = compiler_.location();
     if (!now || now->identity == found->identity) break;
     found = now;
-    built = build_with(*found, source);
+    built = build_with(*found, draft);
   }
   return built;
 }
 
 // Not through the memory of what was built: a caller that builds the kernel now must not wait for a lookup that fails.
-Result<Built> Builder::find(const Source& source) {
+Result<Built> Builder::find(const source::Draft& draft) {
   if (!cache_) return failure(ErrorCode::not_found, "the cache is off");
   const auto found = compiler_.location();
-  if (!found) return find_recorded(source, found.error());
-  auto built = fetch(source::key_of(source, found->identity));
+  if (!found) return find_recorded(draft, found.error());
+  auto built = fetch(draft.key(found->identity));
   if (!built && built.error().code == ErrorCode::not_found)
-    return failure(ErrorCode::not_found, "{} for {} is not in the cache", source.kernel, source.arch);
+    return failure(ErrorCode::not_found, "{} for {} is not in the cache", draft.kernel(), draft.arch());
   return built;
 }
 
@@ -112,12 +112,12 @@ Result<void> Builder::admit_without_compiler(const Source& source) {
   return misses_.admit(source, source::key_of(source, identity), cause);
 }
 
-Result<Built> Builder::build_with(const compile::Location& found, const Source& source) {
-  const Key key = source::key_of(source, found.identity);
+Result<Built> Builder::build_with(const compile::Location& found, const source::Draft& draft) {
+  const Key key = draft.key(found.identity);
   bool compiled = false;
   MemoPath path{};
   TMA_JIT_ASSIGN(Built built, built_.get(
-                                  key, [&] { return make(source, key, found.identity, compiled); }, &path));
+                                  key, [&] { return make(draft, key, found.identity, compiled); }, &path));
   if (path != MemoPath::made) ++counters_.memory_hits;
   if (compiled) {
     Artifact mine = *built.artifact;
@@ -128,7 +128,7 @@ Result<Built> Builder::build_with(const compile::Location& found, const Source& 
 }
 
 // After a miss, waits for another process that compiles the same kernel, then looks again.
-Result<Built> Builder::make(const Source& source, const Key& key, const std::string& identity, bool& compiled) {
+Result<Built> Builder::make(const source::Draft& draft, const Key& key, const std::string& identity, bool& compiled) {
   cache::Turn turn;
   bool damaged = false;
   if (cache_) {
@@ -139,9 +139,9 @@ Result<Built> Builder::make(const Source& source, const Key& key, const std::str
     turn = cache_->turn(key);
     if (turn.found && (kept = take(key, {std::move(turn.found), cache::MissReason::none, {}, {}}))) return kept;
   }
-  TMA_JIT_ASSIGN(Built built, compile(source, key, identity));
+  TMA_JIT_ASSIGN(Built built, compile(draft.source(), key, identity));
   compiled = true;
-  if (cache_ && publish(built, source, turn) && damaged) ++counters_.healed;
+  if (cache_ && publish(built, draft.source(), turn) && damaged) ++counters_.healed;
   return built;
 }
 
@@ -190,9 +190,9 @@ Result<Built> Builder::take(const Key& key, cache::Lookup lookup) {
   return built;
 }
 
-std::optional<CrashMemory::Crash> Builder::crash_of(const Source& source) {
+std::optional<CrashMemory::Crash> Builder::crash_of(const source::Draft& draft) {
   const auto found = compiler_.location();
-  return found ? crashes_.find(source::key_of(source, found->identity)) : std::nullopt;
+  return found ? crashes_.find(draft.key(found->identity)) : std::nullopt;
 }
 
 Result<Built> Builder::compile(const Source& source, const Key& key, const std::string& identity) {
@@ -236,10 +236,10 @@ bool Builder::publish(const Built& built, const Source& source, cache::Turn& tur
 
 // For a process without NVRTC but with a filled cache: the cache lists the compilers that filled it, and each gives a
 // key to try.
-Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
+Result<Built> Builder::find_recorded(const source::Draft& draft, Error no_compiler) {
   const auto identities = cache_ ? cache_->compilers() : std::vector<std::string>();
   for (const std::string& identity : identities) {
-    const Key key = source::key_of(source, identity);
+    const Key key = draft.key(identity);
     MemoPath path{};
     auto built = built_.get(
         key, [&] { return fetch(key); }, &path);
@@ -247,7 +247,7 @@ Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
     if (built) return built;
   }
   for (const std::string& identity : cache_ ? cache_->remote_compilers() : std::vector<std::string>()) {
-    const Key key = source::key_of(source, identity);
+    const Key key = draft.key(identity);
     auto built = built_.get(key, [&] {
       auto entry = cache_->ask_remote(key);
       const auto reason = entry ? cache::MissReason::none : cache::MissReason::absent;
@@ -259,7 +259,7 @@ Result<Built> Builder::find_recorded(const Source& source, Error no_compiler) {
     ++counters_.disk_misses;
     if (!no_compiler.detail.empty() && no_compiler.detail.back() != '\n') no_compiler.detail += '\n';
     no_compiler.detail += fmt::format("the cache {} has no {} for {} by any of the {} compilers recorded there",
-                                      settings_.cache.root.string(), source.kernel, source.arch, identities.size());
+                                      settings_.cache.root.string(), draft.kernel(), draft.arch(), identities.size());
   }
   return tl::make_unexpected(std::move(no_compiler));
 }

@@ -19,6 +19,7 @@
 #include "engine/entry_fields.h"
 #include "engine/lazy_compiler.h"
 #include "engine/misses.h"
+#include "source/draft.h"
 
 namespace tma_jit::engine {
 
@@ -41,17 +42,17 @@ class Builder {
   Builder(Settings settings, Logger log, Counters& counters, Misses& misses);
 
   // A kernel that is known to crash the compiler is not compiled again: its error (crash) is returned at once.
-  [[nodiscard]] Result<Built> build(const Source& source);
+  [[nodiscard]] Result<Built> build(const source::Draft& draft);
   // Returns the cached artifact, verified; never compiles. Fails (not_found) if no layer of the cache has it.
-  [[nodiscard]] Result<Built> find(const Source& source);
+  [[nodiscard]] Result<Built> find(const source::Draft& draft);
   // For a cached cubin that the driver rejects: compiles it again and replaces the entry, unless another process has
   // done so or the compiler produces the same bytes.
   [[nodiscard]] Result<Built> rebuild(const Source& source, const Built& refused);
   // Returns the recorded crash of the compiler for this source, if any.
-  std::optional<CrashMemory::Crash> crash_of(const Source& source);
+  std::optional<CrashMemory::Crash> crash_of(const source::Draft& draft);
   CrashMemory& crashes() { return crashes_; }
   // Returns the key; without NVRTC, the key under which the cache has the source.
-  [[nodiscard]] Result<Key> key(const Source& source);
+  [[nodiscard]] Result<Key> key(const source::Draft& draft);
   [[nodiscard]] Result<std::string> ptx(const Source& source);
 
   EngineCompiler& compiler() { return compiler_; }
@@ -62,13 +63,14 @@ class Builder {
   [[nodiscard]] Result<CacheExplanation> explain(const Source& source);
 
  private:
-  [[nodiscard]] Result<Built> build_with(const compile::Location& found, const Source& source);
-  [[nodiscard]] Result<Built> make(const Source& source, const Key& key, const std::string& identity, bool& compiled);
+  [[nodiscard]] Result<Built> build_with(const compile::Location& found, const source::Draft& draft);
+  [[nodiscard]] Result<Built> make(const source::Draft& draft, const Key& key, const std::string& identity,
+                                   bool& compiled);
   [[nodiscard]] Result<Built> fetch(const Key& key);
   [[nodiscard]] Result<Built> take(const Key& key, cache::Lookup lookup);
   [[nodiscard]] Result<Built> compile(const Source& source, const Key& key, const std::string& identity);
   std::string likely_identity();
-  [[nodiscard]] Result<Built> find_recorded(const Source& source, Error no_compiler);
+  [[nodiscard]] Result<Built> find_recorded(const source::Draft& draft, Error no_compiler);
   struct Explained {
     CacheExplanation explanation;
     bool complete = true;

@@ -18,7 +18,10 @@ source::HeaderLookup header_lookup(const Engine::State& state) {
 }
 
 source::EmitOptions emit_options(Engine::State& state) {
-  return {.line_info = state.options.line_info, .form = state.device.takes(), .header = header_lookup(state)};
+  return {.line_info = state.options.line_info,
+          .form = state.device.takes(),
+          .header = header_lookup(state),
+          .shipped = state.templates.headers_fixed()};
 }
 
 std::string words_of(const Plan& plan) {
@@ -39,8 +42,8 @@ Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, c
       return tl::make_unexpected(Error{ErrorCode::crash, first, "no other configuration fits the request"});
     }
     if (!plan || state.builder.crashes().empty()) return plan;
-    const auto source = state.emit(*plan);
-    const auto crash = source ? state.builder.crash_of(*source) : std::nullopt;
+    const auto draft = state.draft(*plan);
+    const auto crash = draft ? state.builder.crash_of(*draft) : std::nullopt;
     if (!crash) {
       plan->avoided = std::move(told);
       return plan;
@@ -147,9 +150,13 @@ Result<Source> Engine::State::emit(const Plan& plan) {
   return source::emit(plan, emit_options(*this));
 }
 
+Result<source::Draft> Engine::State::draft(const Plan& plan) {
+  return source::draft(plan, emit_options(*this));
+}
+
 Result<engine::Built> Engine::State::build(const Plan& plan) {
-  TMA_JIT_ASSIGN(const Source source, emit(plan));
-  auto built = builder.build(source);
+  TMA_JIT_ASSIGN(const source::Draft draft, this->draft(plan));
+  auto built = builder.build(draft);
   if (built && built->artifact->compiled) misses.record(plan);
   return built;
 }
@@ -179,8 +186,8 @@ Result<std::string> Engine::emit_standalone(const Plan& plan) {
 }
 
 Result<Key> Engine::key(const Plan& plan) {
-  TMA_JIT_ASSIGN(const Source source, emit(plan));
-  return state_->builder.key(source);
+  TMA_JIT_ASSIGN(const source::Draft draft, state_->draft(plan));
+  return state_->builder.key(draft);
 }
 
 Result<Artifact> Engine::build(const Plan& plan) {

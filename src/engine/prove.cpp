@@ -17,8 +17,8 @@ constexpr std::size_t kThreadsMax = 16;
 
 Result<void> look_up(Engine::State& state, const Request& request) {
   TMA_JIT_ASSIGN(const Plan plan, state.plan(request));
-  TMA_JIT_ASSIGN(const Source source, state.emit(plan));
-  TMA_JIT_CHECK(state.builder.find(source));
+  TMA_JIT_ASSIGN(const source::Draft draft, state.draft(plan));
+  TMA_JIT_CHECK(state.builder.find(draft));
   return {};
 }
 

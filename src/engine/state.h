@@ -20,6 +20,7 @@
 #include "engine/records.h"
 #include "engine/request_record.h"
 #include "engine/selection.h"
+#include "source/draft.h"
 #include "template/catalogue.h"
 
 namespace tma_jit {
@@ -38,6 +39,7 @@ struct Engine::State {
   [[nodiscard]] engine::Records::Planning planning(const DeviceInfo& facts);
   // Emits in the form that the device's driver loads.
   [[nodiscard]] Result<Source> emit(const Plan& plan);
+  [[nodiscard]] Result<source::Draft> draft(const Plan& plan);
   [[nodiscard]] Result<engine::Built> build(const Plan& plan);
   // A cached cubin that the driver rejects is compiled again, once.
   struct Loaded {

@@ -65,7 +65,37 @@ std::vector<std::string_view> canonical_options(const Source& source) {
   return options;
 }
 
-// Returns whether the text can depend on its file name: by __FILE__, or by assert, which NVRTC defines with it.
+// `header_names_file`: whether any header's text can depend on a file name.
+bool path_matters(const Source& source, bool header_names_file) {
+  const std::vector<std::string_view> options = canonical_options(source);
+  return header_names_file || std::ranges::find(options, "-lineinfo") != options.end() || names_its_file(source.text);
+}
+
+void add_headers(FieldHash& hash, std::span<const HeaderDigest> headers) {
+  std::vector<const HeaderDigest*> sorted;
+  for (const HeaderDigest& header : headers) sorted.push_back(&header);
+  std::ranges::sort(sorted, {}, &HeaderDigest::name);
+  hash.count(Tag::headers, sorted.size());
+  for (const HeaderDigest* header : sorted) {
+    hash.field(Tag::headers, header->name);
+    hash.field(Tag::headers, {reinterpret_cast<const char*>(header->digest.data()), header->digest.size()});
+  }
+}
+
+NamedText as_compiled(const Source& source, bool header_names_file) {
+  NamedText compiled{source.name, source.text};
+  const std::size_t slash = source.name.rfind('/');
+  if (slash == std::string::npos || path_matters(source, header_names_file)) return compiled;
+  const std::string directive = line_directive(1, source.name);
+  const std::size_t at = source.text.find(directive);
+  if (at == std::string::npos) return compiled;
+  compiled.name.erase(0, slash + 1);
+  compiled.text.replace(at, directive.size(), line_directive(1, compiled.name));
+  return compiled;
+}
+
+}  // namespace
+
 bool names_its_file(std::string_view text) {
   if (text.find("FILE__") != std::string_view::npos || text.find("__builtin_FILE") != std::string_view::npos)
     return true;
@@ -75,46 +105,28 @@ bool names_its_file(std::string_view text) {
   return false;
 }
 
-bool path_matters(const Source& source, std::span<const std::string_view> options) {
-  if (std::ranges::find(options, "-lineinfo") != options.end() || names_its_file(source.text)) return true;
-  return std::ranges::any_of(source.headers, [](const Header& header) { return names_its_file(header.text); });
-}
-
-void add_headers(FieldHash& hash, const Source& source) {
-  std::vector<const Header*> headers;
-  for (const Header& header : source.headers) headers.push_back(&header);
-  std::ranges::sort(headers, {}, &Header::name);
-  hash.count(Tag::headers, headers.size());
-  for (const Header* header : headers) {
-    const Digest digest = sha256(header->text.data(), header->text.size());
-    hash.field(Tag::headers, header->name);
-    hash.field(Tag::headers, {reinterpret_cast<const char*>(digest.data()), digest.size()});
-  }
-}
-
-}  // namespace
-
 NamedText as_compiled(const Source& source) {
-  NamedText compiled{source.name, source.text};
-  const std::size_t slash = source.name.rfind('/');
-  if (slash == std::string::npos || path_matters(source, canonical_options(source))) return compiled;
-  const std::string directive = line_directive(1, source.name);
-  const std::size_t at = source.text.find(directive);
-  if (at == std::string::npos) return compiled;
-  compiled.name.erase(0, slash + 1);
-  compiled.text.replace(at, directive.size(), line_directive(1, compiled.name));
-  return compiled;
+  return as_compiled(source, std::ranges::any_of(source.headers, names_its_file, &Header::text));
 }
 
 Key key_of(const Source& source, std::string_view compiler_identity) {
+  std::vector<HeaderDigest> headers;
+  for (const Header& header : source.headers) {
+    headers.push_back({header.name, sha256(header.text.data(), header.text.size()), names_its_file(header.text)});
+  }
+  return key_of(source, headers, compiler_identity);
+}
+
+Key key_of(const Source& source, std::span<const HeaderDigest> headers, std::string_view compiler_identity) {
   const std::vector<std::string_view> options = canonical_options(source);
   FieldHash hash;
   hash.count(Tag::schema, kKeySchema);
   hash.field(Tag::kind, "cubin");
   hash.field(Tag::arch, source.arch);
   hash.field(Tag::entry, source.entry);
-  hash.field(Tag::text, as_compiled(source).text);
-  add_headers(hash, source);
+  const bool header_names_file = std::ranges::any_of(headers, &HeaderDigest::names_its_file);
+  hash.field(Tag::text, as_compiled(source, header_names_file).text);
+  add_headers(hash, headers);
   hash.count(Tag::options, options.size());
   for (const std::string_view option : options) hash.field(Tag::options, option);
   hash.field(Tag::compiler, compiler_identity);

@@ -1,11 +1,14 @@
 // The key of a cubin in every cache: a hash of everything that can change its bytes, and of nothing else.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <tma_jit/artifact.h>
+
+#include "source/shipped_headers.h"
 
 namespace tma_jit::source {
 
@@ -20,6 +23,11 @@ inline constexpr int kKeySchema = 1;
 //
 // The text is that of as_compiled, so that the template's folder does not matter.
 Key key_of(const Source& source, std::string_view compiler_identity);
+// The same for a source that lacks its headers, which are those.
+Key key_of(const Source& source, std::span<const HeaderDigest> headers, std::string_view compiler_identity);
+
+// Returns whether the text can depend on its file name: by __FILE__, or by assert, which NVRTC defines with it.
+bool names_its_file(std::string_view text);
 
 struct NamedText {
   std::string name;

@@ -1,0 +1,10 @@
+// The table of headers in a library that lacks it: the program that makes the table, and a library for another machine
+// than the one that builds it. They read the headers' texts.
+#include "source/shipped_headers.h"
+
+namespace tma_jit::source {
+
+extern const ShippedHeaders kShippedHeaders;
+const ShippedHeaders kShippedHeaders = {"", {}, {}};
+
+}  // namespace tma_jit::source
