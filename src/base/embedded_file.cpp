@@ -23,7 +23,7 @@ std::vector<EmbeddedFile> EmbeddedArchive::files() const {
   files.reserve(entries.size());
   for (const Entry& entry : entries) {
     files.push_back({names + entry.name, nullptr, entry.size, &packs[entry.pack], entry.begin,
-                     entry.kernel != 0 ? names + entry.kernel : nullptr});
+                     entry.subject != 0 ? names + entry.subject : nullptr});
   }
   return files;
 }

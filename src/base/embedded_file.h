@@ -33,7 +33,8 @@ struct EmbeddedFile {
   std::size_t size;
   const EmbeddedPack* pack = nullptr;  // the pack that has the file, or null
   std::size_t begin = 0;               // where the file begins in the pack's text
-  const char* kernel = nullptr;        // the kernel that a template declares; null: the text says it
+  const char* subject = nullptr;  // the kernel that a template declares, the device of records; null: the text says
+                                  // it, if any
 
   std::string_view text() const {
     return pack != nullptr ? pack->text().substr(begin, size) : std::string_view(plain, size);
@@ -43,7 +44,7 @@ struct EmbeddedFile {
 // Packs and the files in them. The table has numbers instead of pointers, which the loader would have to relocate.
 struct EmbeddedArchive {
   struct Entry {
-    std::uint32_t name, kernel;  // where they begin in `names`; a kernel of 0 is none
+    std::uint32_t name, subject;  // where they begin in `names`; a subject of 0 is none
     std::uint32_t size, begin;
     std::uint32_t pack;
   };

@@ -109,20 +109,21 @@ std::vector<tuning::SharedLayer> Records::read() const {
   for (cache::Layers::Records& carried : carried_()) {
     add(tuning::layer_of(std::move(carried.layer), std::move(carried.lines)), layers);
   }
-  layers.push_back(tuning::shipped_layer());
   return layers;
 }
 
-std::shared_ptr<const tuning::RecordBook> Records::book() {
+std::shared_ptr<const tuning::RecordBook> Records::book(const DeviceInfo& device) {
   Members& members = members_.get();
   const std::lock_guard lock(members.mutex);
-  if (members.book != nullptr) return members.book;
+  if (members.book != nullptr && members.device == device.name) return members.book;
   if (!members.layers) members.layers = read();
   auto book = std::make_shared<tuning::RecordBook>();
   std::string lines;
   for (const tuning::SharedLine& line : members.followed_lines) lines.append(line.text).append("\n");
   book->add_layer("tuned in this process", members.followed, std::move(lines));
   for (const tuning::SharedLayer& layer : *members.layers) book->add_layer(layer);
+  book->add_layer(tuning::shipped_layer(device.name));
+  members.device = device.name;
   return members.book = std::move(book);
 }
 
@@ -179,7 +180,7 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
-  visit({request, device, planning}, *book(), file, [&](tuning::Advice&& advice) {
+  visit({request, device, planning}, *book(device), file, [&](tuning::Advice&& advice) {
     std::string words = words_of(advice);
     Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
     if (!made) return false;
@@ -216,7 +217,7 @@ std::optional<tuning::Advice> Records::known(const Request& request, const Devic
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto advice = book()->find(tuning::problem_of(preset, device));
+  const auto advice = book(device)->find(tuning::problem_of(preset, device));
   if (!advice) return std::nullopt;
   if (!is_current(advice->record, needs_of(request, source::has_tensor_operand(preset)), planning)) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
@@ -227,7 +228,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
 }
 
 bool Records::know(const Plan& plan, const DeviceInfo& device) {
-  return book()->of(tuning::problem_of(plan, device)).has_value();
+  return book(device)->of(tuning::problem_of(plan, device)).has_value();
 }
 
 }  // namespace engine

@@ -82,9 +82,11 @@ class Records {
     std::mutex mutex;
     std::vector<TuningRecord> followed;
     std::vector<tuning::SharedLine> followed_lines;
-    std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files and of what is shipped
-    std::shared_ptr<const tuning::RecordBook> book;          // of what is followed and `layers`; null: not made yet
-    tuning::TemplateDigests digests;                         // while headers are fixed
+    std::optional<std::vector<tuning::SharedLayer>> layers;  // of the files
+    std::shared_ptr<const tuning::RecordBook> book;          // of what is followed, `layers` and what is shipped for
+                                                             // `device`; null: not made yet
+    std::string device;
+    tuning::TemplateDigests digests;  // while headers are fixed
   };
 
   // Returns the template's digest; "" if a header that it includes cannot be found.
@@ -104,7 +106,8 @@ class Records {
   template <class File, class Use>
   void visit(const Lookup& lookup, const tuning::RecordBook& book, const File& file, const Use& use);
 
-  std::shared_ptr<const tuning::RecordBook> book();
+  // The shipped records in it are those of the device's model.
+  std::shared_ptr<const tuning::RecordBook> book(const DeviceInfo& device);
   std::vector<tuning::SharedLayer> read() const;
   void add(tuning::FileLayer&& found, std::vector<tuning::SharedLayer>& layers) const;
 

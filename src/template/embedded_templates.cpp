@@ -41,7 +41,7 @@ bool is_named(const EmbeddedFile& file, std::string_view stem) {
 }
 
 std::string template_name(const EmbeddedFile& file) {
-  return fmt::format("templates/{}", file.name);
+  return std::string("templates/").append(file.name);
 }
 
 std::string_view declared_kernel(std::string_view text) {
@@ -57,7 +57,7 @@ std::string_view declared_kernel(std::string_view text) {
 }
 
 std::string_view declared_kernel(const EmbeddedFile& file) {
-  return file.kernel != nullptr ? std::string_view(file.kernel) : declared_kernel(file.text());
+  return file.subject != nullptr ? std::string_view(file.subject) : declared_kernel(file.text());
 }
 
 Result<std::string> header_in(std::span<const EmbeddedFile> files, std::string_view name) {

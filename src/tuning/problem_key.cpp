@@ -58,8 +58,12 @@ std::string digest_of(const Plan& plan, const Source& source) {
   return digest_of({plan.file, plan.body, plan.used, source.headers});
 }
 
+bool same_model(std::string_view a, std::string_view b) {
+  return a == b || model_of(a) == model_of(b);
+}
+
 bool same_device(const TuningRecord& a, const TuningRecord& b) {
-  return a.sm_count == b.sm_count && (a.device == b.device || model_of(a.device) == model_of(b.device));
+  return a.sm_count == b.sm_count && same_model(a.device, b.device);
 }
 
 bool same_family(const TuningRecord& a, const TuningRecord& b) {

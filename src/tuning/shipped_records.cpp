@@ -1,6 +1,7 @@
 #include "tuning/shipped_records.h"
 
 #include "base/text.h"
+#include "tuning/problem_key.h"
 
 namespace tma_jit {
 
@@ -14,9 +15,10 @@ std::span<const EmbeddedFile> shipped_files() {
   return files;
 }
 
-SharedLayer shipped_layer() {
+SharedLayer shipped_layer(std::string_view device) {
   auto layer = std::make_shared<RecordLayer>("shipped");
   for (const EmbeddedFile& file : shipped_files()) {
+    if (file.subject != nullptr && !same_model(file.subject, device)) continue;
     for (const std::string_view line : split(file.text(), '\n')) {
       if (line.starts_with('{')) layer->add(line);
     }

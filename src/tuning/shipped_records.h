@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "base/embedded_file.h"
 #include "tuning/record_book.h"
@@ -10,8 +11,9 @@ namespace tma_jit::tuning {
 
 // Returns the embedded files.
 [[nodiscard]] std::span<const EmbeddedFile> shipped_files();
-// Returns the lines of all of them. The library's own lines are of the form that tuning_line writes, which a test makes
-// sure of, so that none is read before it is asked for.
-[[nodiscard]] SharedLayer shipped_layer();
+// Returns the lines of those that were measured on a device of that model. The library's own lines are of the form that
+// tuning_line writes, and those of a file are of one device, which a test makes sure of, so that none is read before it
+// is asked for.
+[[nodiscard]] SharedLayer shipped_layer(std::string_view device);
 
 }  // namespace tma_jit::tuning

@@ -42,8 +42,8 @@ TEST_CASE("the embedded templates have the bytes of the tree's files, and the ke
     CHECK_MESSAGE(file.text() == read_file(folder / file.name).value(), file.name);
     if (!templates::is_template(file)) continue;
     ++kernels;
-    REQUIRE_MESSAGE(file.kernel != nullptr, file.name);
-    CHECK_MESSAGE(file.kernel == templates::declared_kernel(file.text()), file.name);
+    REQUIRE_MESSAGE(file.subject != nullptr, file.name);
+    CHECK_MESSAGE(file.subject == templates::declared_kernel(file.text()), file.name);
   }
   CHECK(kernels > 100);
 }

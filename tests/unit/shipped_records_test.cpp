@@ -42,13 +42,26 @@ Engine planning_engine(const std::string& device, TuningPolicy policy) {
 }  // namespace
 
 TEST_CASE("every shipped record is a line as tuning_line writes it, and is found by its problem") {
-  const tuning::SharedLayer layer = tuning::shipped_layer();
+  std::map<std::string, tuning::SharedLayer> layers;
   for (const TuningRecord& record : shipped()) {
+    auto& layer = layers[record.device];
+    if (layer == nullptr) layer = tuning::shipped_layer(record.device);
     const auto found = layer->of(record);
     REQUIRE_MESSAGE(found, tuning_line(record));
     CHECK(found->record == record);
   }
-  CHECK_FALSE(layer->of({}));
+  REQUIRE(layers.size() >= 2);
+  for (const auto& [device, layer] : layers) CHECK_FALSE(layer->of({}));
+  CHECK(tuning::shipped_layer("a device that nobody measured")->empty());
+}
+
+TEST_CASE("a file of shipped records is of one device, which the library knows before it reads the file") {
+  for (const EmbeddedFile& file : tuning::shipped_files()) {
+    REQUIRE_MESSAGE(file.subject != nullptr, file.name);
+    for (const std::string_view line : split(file.text(), '\n')) {
+      if (line.starts_with('{')) CHECK_MESSAGE(parse_tuning_line(line)->device == file.subject, line);
+    }
+  }
 }
 
 TEST_CASE("a shipped record decides its problem, and one of another text decides nothing while the others stay") {

@@ -5,7 +5,8 @@
 # The source defines `extern const tma_jit::EmbeddedFile name[]` and `extern const unsigned long nameCount`; a file's
 # name is its path below BASE. PACKED compresses the files, and the source defines `extern const EmbeddedArchive name`:
 # those of one folder are in one pack, except that kernels, of which a process needs few, are in one pack with those
-# whose names begin with the same word. Outside the library, HEADER
+# whose names begin with the same word and have the same of the words tcgen05, wgmma and mma (with those that have none
+# are the references), and that each file of records is alone. Outside the library, HEADER
 # declares the struct EmbeddedFile in NAMESPACE.
 set(TMA_JIT_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedFiles.cmake)
 
