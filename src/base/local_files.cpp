@@ -52,8 +52,8 @@ std::string unescaped(std::string_view text) {
 
 // Returns the mount points of all other file systems. The fifth word of a line is the mount point, and the word after
 // " - " the type.
-std::vector<fs::path> foreign_mounts(std::string_view table) {
-  std::vector<fs::path> foreign;
+std::vector<std::string> foreign_mounts(std::string_view table) {
+  std::vector<std::string> foreign;
   for (const std::string_view line : split(table, '\n')) {
     const std::vector<std::string_view> words = split(line.substr(0, line.find(" - ")), ' ');
     if (words.size() < 5) continue;
@@ -61,14 +61,15 @@ std::vector<fs::path> foreign_mounts(std::string_view table) {
     const std::string_view rest = dash == std::string_view::npos ? std::string_view() : line.substr(dash + 3);
     const std::string_view type = rest.substr(0, rest.find(' '));
     if (!std::ranges::any_of(kLocal, [&](const FileSystemType& local) { return local.name == type; }))
-      foreign.emplace_back(unescaped(words[4]));
+      foreign.push_back(unescaped(words[4]));
   }
   return foreign;
 }
 
 // Whether the path is `folder` or lies below it; both without links and dots.
-bool is_below(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+bool is_below(std::string_view path, std::string_view folder) {
+  if (folder.ends_with('/')) folder.remove_suffix(1);
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ bool is_local_file_system(std::uint32_t magic) {
 // Follows the path component by component: each is looked up in the table before it is touched. A local file system
 // that is mounted below another one counts as the latter, because the table does not say which hides which.
 bool is_local_path(const fs::path& path, std::string_view mounts) {
-  const std::vector<fs::path> foreign = foreign_mounts(mounts);
+  const std::vector<std::string> foreign = foreign_mounts(mounts);
   std::error_code failed;
   const fs::path start = fs::absolute(path, failed);
   if (failed) return false;
@@ -95,7 +96,8 @@ bool is_local_path(const fs::path& path, std::string_view mounts) {
       continue;
     }
     const fs::path next = at / name;
-    if (std::ranges::any_of(foreign, [&](const fs::path& mount) { return is_below(next, mount); })) return false;
+    if (std::ranges::any_of(foreign, [&](const std::string& mount) { return is_below(next.native(), mount); }))
+      return false;
     const fs::path target = fs::read_symlink(next, failed);
     if (failed) {
       at = next;

@@ -26,6 +26,12 @@ std::optional<std::int64_t> device_fact(const DeviceInfo& device, std::string_vi
   return found;
 }
 
+bool is_device_fact(std::string_view name) {
+  bool found = false;
+  each_fact({}, [&](std::string_view fact, std::int64_t) { found = found || fact == name; });
+  return found;
+}
+
 std::vector<std::string> device_fact_names() {
   std::vector<std::string> names;
   each_fact({}, [&](std::string_view fact, std::int64_t) { names.emplace_back(fact); });

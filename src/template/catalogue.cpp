@@ -85,6 +85,7 @@ Error no_kernel(std::string_view kernel, const std::set<std::string>& kernels, c
 std::shared_ptr<TemplateSet::Embedded> TemplateSet::texts_of(std::span<const EmbeddedFile> files) {
   const auto list = [&] {
     auto found = std::make_shared<Embedded>();
+    found->texts.reserve(files.size());
     for (const EmbeddedFile& file : files) {
       if (!is_template(file)) continue;
       found->texts.push_back({template_name(file), {}, &file, {}, declared_kernel(file)});

@@ -132,6 +132,10 @@ Result<std::vector<std::vector<Preset::Setting>>> parse_settings(LineParser& lin
     }
     TMA_JIT_CHECK(line.expect("=", "after", name.text));
     TMA_JIT_ASSIGN(const std::vector<std::int64_t> values, parse_setting_values(line));
+    if (values.size() == 1) {
+      for (auto& settings : presets) settings.push_back({std::string(name.text), values.front(), name.at});
+      continue;
+    }
     std::vector<std::vector<Preset::Setting>> extended;
     for (const std::vector<Preset::Setting>& settings : presets) {
       for (const std::int64_t value : values) {

@@ -109,6 +109,7 @@ Result<Token> ExpressionParser::expect_name(std::string_view what) {
 
 Result<Expression> ExpressionParser::parse(std::string_view what) {
   expression_.nodes_.clear();
+  expression_.nodes_.reserve(8);
   wanted_ = what;
   const std::size_t begin = lexer_.begin();
   expression_.at_ = lexer_.peek().at;

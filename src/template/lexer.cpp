@@ -32,6 +32,8 @@ std::string described(const Token& token) {
 }
 
 std::string unquoted(std::string_view text) {
+  if (text.size() < 2) return {};
+  if (text.find('\\') == std::string_view::npos) return std::string(text.substr(1, text.size() - 2));
   std::string content;
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
     if (text[i] == '\\' && (text[i + 1] == '"' || text[i + 1] == '\\') && i + 2 < text.size()) ++i;

@@ -17,7 +17,9 @@ struct Token {
   std::string_view problem;  // what is wrong with an invalid token
   Position at;
 
-  bool is(std::string_view symbol) const { return kind == Kind::symbol && text == symbol; }
+  bool is(std::string_view symbol) const {
+    return kind == Kind::symbol && text.front() == symbol.front() && text == symbol;
+  }
   bool is_word(std::string_view word) const { return kind == Kind::name && text == word; }
 };
 

@@ -1,5 +1,8 @@
 #include "template/line_parser.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -22,11 +25,10 @@ std::size_t doc_begin(std::string_view text) {
 
 // Trims, and reduces runs of blanks, which align columns across lines, to one.
 std::string single_spaced(std::string_view text) {
-  std::string spaced;
-  for (const char c : trimmed(text)) {
-    const bool blank = c == ' ' || c == '\t';
-    if (!blank || spaced.back() != ' ') spaced.push_back(blank ? ' ' : c);
-  }
+  std::string spaced(trimmed(text));
+  std::ranges::replace(spaced, '\t', ' ');
+  const auto both_blank = [](char a, char b) { return a == ' ' && b == ' '; };
+  spaced.erase(std::unique(spaced.begin(), spaced.end(), both_blank), spaced.end());
   return spaced;
 }
 
@@ -85,7 +87,23 @@ Result<std::vector<Expression>> LineParser::bracketed(std::string_view wanted) {
   return list;
 }
 
+// Returns the value of a decimal number that is a whole expression, which most constants are, and takes it.
+std::optional<std::int64_t> LineParser::plain_number() {
+  const std::string_view text = peek().text;
+  if (peek().kind != Token::Kind::number || (text.front() == '0' && text.size() > 1)) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [stopped, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || stopped != text.data() + text.size()) return std::nullopt;
+  const Lexer before = mark();
+  take();
+  const bool ends = at_end() || peek().kind != Token::Kind::symbol || peek().is(",") || peek().is("}");
+  if (ends) return value;
+  back_to(before);
+  return std::nullopt;
+}
+
 Result<std::int64_t> LineParser::constant(std::string_view wanted, std::string_view whose) {
+  if (const auto plain = plain_number()) return *plain;
   TMA_JIT_ASSIGN(const Expression value, expression(wanted));
   if (!value.references().empty()) {
     const Reference& reference = value.references().front();

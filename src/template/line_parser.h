@@ -55,6 +55,8 @@ class LineParser {
   void back_to(const Lexer& mark) { lexer_ = mark; }
 
  private:
+  std::optional<std::int64_t> plain_number();
+
   SourcePointer source_;
   Lexer lexer_;
   std::size_t declaration_begin_;

@@ -9,14 +9,6 @@
 #include "device/fact_names.h"
 
 namespace tma_jit::templates {
-namespace {
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-}  // namespace
-
 Result<void> ReferenceTable::resolve(Expression& expression) {
   for (Reference& reference : expression.references_) {
     if (const Problem found = problem(reference); !found.text.empty()) {
@@ -53,8 +45,8 @@ ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) cons
     case Reference::Kind::integer: return type_problem("integer", reference.name);
     case Reference::Kind::dtype: return type_problem("dtype", reference.name);
     case Reference::Kind::device: {
+      if (device::is_device_fact(reference.name)) return {};
       const std::vector<std::string> facts = device::device_fact_names();
-      if (contains(facts, reference.name)) return {};
       return {fmt::format("a device has no {}", reference.name), true, nearest_name(reference.name, facts)};
     }
     case Reference::Kind::stride:
@@ -70,8 +62,7 @@ ReferenceTable::Problem ReferenceTable::name_problem(const std::string& name) co
   }
   const auto found = names_.find(name);
   if (found == names_.end()) {
-    if (contains(device::device_fact_names(), name))
-      return {fmt::format("unknown name {}", name), true, "device." + name};
+    if (device::is_device_fact(name)) return {fmt::format("unknown name {}", name), true, "device." + name};
     const auto known = names_of(names_, {NameKind::param, NameKind::dim, NameKind::let});
     return {fmt::format("unknown name {}", name), true, nearest_name(name, known)};
   }
