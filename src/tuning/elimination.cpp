@@ -76,13 +76,28 @@ bool Elimination::may_win(const Finalist& finalist) const {
   });
 }
 
-bool Elimination::is_known(const Finalist& finalist) const {
-  const Mean all = mean_of_all(finalist);
-  return all.error <= demands_.relative_error || all.value - kErrors * all.error > 1 / (1 + demands_.least_gain);
+bool Elimination::cannot_win(const Finalist& finalist) const {
+  const auto exceeds = [](const Mean& mean, double bound) { return mean.value - kErrors * mean.error > bound; };
+  return exceeds(mean_of_all(finalist), 1 / (1 + demands_.least_gain)) ||
+         std::ranges::any_of(finalist.ratios, [&](const auto& ratios) { return exceeds(mean_of(ratios), 1); });
+}
+
+bool Elimination::is_precise(const Finalist& finalist) const {
+  return mean_of_all(finalist).error <= demands_.relative_error;
 }
 
 bool Elimination::settled(std::span<const Finalist> finalists) const {
-  return std::ranges::all_of(finalists, [this](const Finalist& finalist) { return is_known(finalist); });
+  return std::ranges::all_of(finalists, [this](const Finalist& one) { return is_precise(one) || cannot_win(one); });
+}
+
+bool Elimination::is_clear(std::span<const Finalist> finalists) const {
+  double best = 0;  // the ratio of the fastest that may be chosen; 0: none may
+  for (const Finalist& one : finalists) {
+    if (may_win(one) && (best == 0 || one.standing.ratio < best)) best = one.standing.ratio;
+  }
+  return std::ranges::all_of(finalists, [&](const Finalist& one) {
+    return cannot_win(one) || (is_precise(one) && best != 0 && one.standing.ratio >= best);
+  });
 }
 
 std::size_t Elimination::least_launches(std::size_t entrants, bool rests, std::size_t thoroughness) {
@@ -116,7 +131,7 @@ Result<Decision> Elimination::run(std::vector<Standing> entrants) {
   do {
     TMA_JIT_CHECK(race(finalists));
     decision.places += kFinalPlaces * kinds();
-  } while (!settled(finalists) && decision.places < demands_.most_places && !track_.over());
+  } while (!is_clear(finalists) && decision.places < demands_.most_places && !track_.over());
   decision.settled = settled(finalists);
   order(finalists);
   decision.changed = !finalists.empty() && may_win(finalists.front());

@@ -31,8 +31,8 @@ struct Track {
 // What a change of the configuration takes.
 struct Demands {
   double least_gain = 0.01;       // beyond three standard errors
-  double relative_error = 0.003;  // the final goes on until every ratio that may be a gain has no larger standard error
-  std::size_t most_places = 96;   // of the final, however large the errors stay
+  double relative_error = 0.003;  // of a ratio that is known well enough, the largest standard error
+  std::size_t most_places = 96;   // of the final, which goes on until nothing that is not clear can change its decision
   std::size_t thoroughness = 1;   // times as many places before the final: for short launches, which cost little and
                                   // whose times vary more with the place
 };
@@ -44,7 +44,7 @@ struct Standing {
 
 struct Decision {
   bool changed = false;             // the first of `finalists` is the choice; else the planned configuration is
-  bool settled = false;             // more places could not change it
+  bool settled = false;             // every ratio that may be a gain is known well enough
   std::vector<Standing> finalists;  // the fastest that may be chosen first
   std::size_t places = 0;           // of the final, all together
 };
@@ -78,9 +78,14 @@ class Elimination {
   [[nodiscard]] Result<void> race(std::vector<Finalist>& finalists);
   Mean mean_of_all(const Finalist& finalist) const;
   bool may_win(const Finalist& finalist) const;
-  // Returns whether it is known well enough what the finalist gains, or that it gains too little.
-  bool is_known(const Finalist& finalist) const;
+  // Returns whether it is known that the finalist gains too little, or is slower in some moments.
+  bool cannot_win(const Finalist& finalist) const;
+  bool is_precise(const Finalist& finalist) const;
+  // Returns whether the finalists' ratios are known well enough to decide, whatever the decision is.
   bool settled(std::span<const Finalist> finalists) const;
+  // Returns whether more places cannot change the decision: the fastest that may be chosen is known well enough, and of
+  // what is faster still it is known that it cannot win.
+  bool is_clear(std::span<const Finalist> finalists) const;
   void order(std::vector<Finalist>& finalists) const;
 
   const Track& track_;
