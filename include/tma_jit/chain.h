@@ -13,7 +13,8 @@ namespace tma_jit {
 // (programmatic dependent launch): its blocks start while the stage before it still runs, and load what no earlier
 // stage of the chain writes, such as weights, before they wait for it. Two rules decide it: the kernel's template says
 // that it waits, and which of its tensors it reads early; and no earlier stage writes memory of those. The first stage
-// is launched plainly, and so begins after everything queued before the chain. Plan::geometry says what was decided.
+// is launched plainly, and so begins after everything queued before the chain. Plan::geometry says what was decided. A
+// stage after the first is planned as one that follows another, where its kernel's manifest has params for that.
 //
 // Owns its launches; move-only; may outlive its Engine. One thread at a time may call `launch` on one Chain. Its
 // tensors' addresses do not change. A captured chain must outlive the graph's replays.

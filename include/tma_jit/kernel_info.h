@@ -49,8 +49,9 @@ struct KernelInfo {
   };
   struct Param : Declaration {
     std::int64_t default_value = 0;
-    std::vector<std::int64_t> values{};  // includes the default
-    bool asked = false;                  // only a pin changes it: it says what is computed, and tuning leaves it
+    std::vector<std::int64_t> values{};   // includes the default
+    bool asked = false;                   // only a pin changes it: it says what is computed, and tuning leaves it
+    std::optional<std::int64_t> chain{};  // what a chain pins it to in a stage that follows another; absent: nothing
   };
   struct Let : Declaration {
     Formula value{};

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/failure.h"
 #include "driver/argument_buffer.h"
+#include "engine/following.h"
 #include "engine/state.h"
 
 namespace tma_jit {
@@ -111,7 +112,8 @@ Result<Chain> Engine::chain(const std::vector<Request>& stages) {
   Written written;
   std::vector<Launch> launches;
   for (const Request& request : stages) {
-    auto launch = state_->prepare_launch(request, [&](Plan& plan) { return written.check(plan); });
+    auto launch = state_->prepare_launch(launches.empty() ? request : engine::following(*state_, request),
+                                         [&](Plan& plan) { return written.check(plan); });
     if (!launch) return of_stage(launches.size(), stages.size(), request.kernel, std::move(launch).error());
     written.add(launch->plan(), launches.size());
     launches.push_back(*std::move(launch));

@@ -66,7 +66,10 @@ Json object_of(const Info::Dim& dim) {
                            {"when", value_or_null(dim.when)}});
 }
 Json object_of(const Info::Param& param) {
-  return with_common(param, {{"default", param.default_value}, {"values", param.values}, {"asked", param.asked}});
+  return with_common(param, {{"default", param.default_value},
+                             {"values", param.values},
+                             {"asked", param.asked},
+                             {"chain", value_or_null(param.chain)}});
 }
 Json object_of(const Info::Let& let) {
   return with_common(let, {{"value", object_of(let.value)}});

@@ -60,6 +60,15 @@ Result<void> parse_values(LineParser& line, Param& param) {
   return {};
 }
 
+Result<void> parse_asked(LineParser& line, Param& param) {
+  param.asked = line.accept_word("asked");
+  if (!param.asked || !line.accept_word("chain")) return {};
+  const Position at = line.peek().at;
+  TMA_JIT_ASSIGN(param.chain, line.constant("the param's value in a chain", "a param's values"));
+  if (std::ranges::find(param.values, *param.chain) != param.values.end()) return {};
+  return line.error(at, out_of_set(param.name, *param.chain));
+}
+
 // The attributes that all dims of one line share.
 struct DimShape {
   bool wide = false;
@@ -241,9 +250,9 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
   if (std::find(param.values.begin(), param.values.end(), param.default_value) == param.values.end()) {
     return line.error(default_at, fmt::format("the default {}", out_of_set(param.name, param.default_value)));
   }
-  param.asked = line.accept_word("asked");
-  TMA_JIT_CHECK(line.finish(
-      param, param.asked ? "a doc text or the end of the line" : "\"asked\", a doc text or the end of the line"));
+  TMA_JIT_CHECK(parse_asked(line, param));
+  const char* wanted = param.chain ? "" : param.asked ? "\"chain\", " : "\"asked\", ";
+  TMA_JIT_CHECK(line.finish(param, fmt::format("{}a doc text or the end of the line", wanted)));
   builder.result.params.push_back(std::move(param));
   return {};
 }

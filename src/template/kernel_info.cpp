@@ -72,7 +72,7 @@ KernelInfo::Dim info(const Template& kernel, const Dim& dim) {
   return {common(kernel, dim), dim.min, dim.max, dim.wide, dim.value, formula(kernel, dim.when)};
 }
 KernelInfo::Param info(const Template& kernel, const Param& param) {
-  return {common(kernel, param), param.default_value, param.values, param.asked};
+  return {common(kernel, param), param.default_value, param.values, param.asked, param.chain};
 }
 KernelInfo::Let info(const Template& kernel, const Let& let) {
   return {common(kernel, let), formula(kernel, let.value)};

@@ -52,11 +52,12 @@ struct Dim : Declaration {
   std::optional<Expression> when;     // where it is false, the dim is 0
 };
 
-// param BM = 128 in {64, 128, 192}
+// param BM = 128 in {64, 128, 192}     param STREAM = 0 in {0, 1} asked chain 1
 struct Param : Declaration {
-  std::int64_t default_value = 0;    // the default
-  std::vector<std::int64_t> values;  // distinct, includes the default; in the order written
-  bool asked = false;                // only a pin of the request changes it from its default
+  std::int64_t default_value = 0;       // the default
+  std::vector<std::int64_t> values;     // distinct, includes the default; in the order written
+  bool asked = false;                   // only a pin of the request changes it from its default
+  std::optional<std::int64_t> chain{};  // in a stage of a chain that follows another, the default; only if `asked`
 };
 
 // let SMEM = STAGES * BM. Only lets declared above it may be used.

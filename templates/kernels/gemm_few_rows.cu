@@ -21,7 +21,7 @@
 //! param   TERMS  = 1    in {1}  asked           "neither is f32"
 //! param   INVARIANT = 0 in {0}  asked           "warps share K; other files sum it in the order of many rows"
 //! param   DYNAMIC = 0   in {0, 1}  asked        "each tile has a block, which begins where an SM is free"
-//! param   STREAM = 0    in {0, 1}  asked        "1: planned for products that follow each other, as in a chain, so that L2 has nothing to write back; 0: for one after kernels that have written"
+//! param   STREAM = 0    in {0, 1}  asked chain 1  "1: planned for products that follow each other, as in a chain, so that L2 has nothing to write back; 0: for one after kernels that have written"
 //! param   CHUNKS = 1     in {1, 2, 3, 4, 6, 8, 16} "blocks that share K: the last to come adds up what the others left in global memory"
 //!
 //! let     THREADS = 32 * WARPS

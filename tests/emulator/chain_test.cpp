@@ -50,6 +50,48 @@ TEST_CASE("Three products of an MLP give what the float64 reference gives, and a
   }
 }
 
+TEST_CASE("A stage that follows another has the configuration that its kernel's manifest names for that") {
+  constexpr const char* kFollower = R"cu(//! kernel  follower
+//! arch    sm_90a
+//! dim     N
+//! param   AFTER = 0 in {0, 1} asked chain 1
+//! param   BLOCK = 32 in {32, 64}
+//! tensor  X : f32[N]
+//! tensor  Y : f32[N] out
+//! launch  grid ceil_div(N, BLOCK)  block BLOCK  waits
+//! preset  BLOCK = 64 when AFTER == 1
+//! preset  BLOCK = 32
+#include "device/ptx/griddepcontrol.cuh"
+#include "device/types.cuh"
+
+extern "C" __global__ void follower(View<const f32, 1> X, View<f32, 1> Y, const Dims dims) {
+  grid::wait();
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < dims.N) Y.data[i] = X.data[i] + BLOCK;
+}
+)cu";
+  Engine engine = emulated_engine("sm_90a");
+  REQUIRE(engine.add_template("follower.cu", kFollower));
+  constexpr std::int64_t kCount = 100;
+  std::vector<DeviceBuffer> buffers;
+  for (int i = 0; i < 4; ++i) buffers.push_back(*DeviceBuffer::allocate(engine, kCount * sizeof(float)));
+  REQUIRE(buffers[0].fill(0));
+  const auto vector = [&](std::size_t index) {
+    return Tensor::row_major(buffers[index].address(), DType::f32, {kCount});
+  };
+  std::vector<Request> stages;
+  for (std::size_t i = 0; i < 3; ++i)
+    stages.push_back({.kernel = "follower", .tensors = {{"X", vector(i)}, {"Y", vector(i + 1)}}});
+  stages[2].params["AFTER"] = 0;
+  auto chain = engine.chain(stages);
+  REQUIRE_MESSAGE(chain, chain.error().text());
+  REQUIRE(chain->launch());
+  REQUIRE(synchronize(engine));
+  std::vector<float> values(kCount);
+  REQUIRE(buffers[3].download(values.data(), kCount * sizeof(float)));
+  CHECK(values == std::vector<float>(kCount, 32 + 64 + 32));
+}
+
 TEST_CASE("A stage whose weights an earlier stage writes, or that no launch precedes, is launched plainly") {
   Engine engine = emulated_engine("sm_90a");
   Mlp mlp(engine, 8, 64, 64);

@@ -73,8 +73,13 @@ TEST_CASE("param") {
   check_refused({"//! param BM = 1.5 in {2}", 16, 3, "1.5 is not an integer"});
   check_refused({"//! param BM = 2 in {2} when 1", 25, 4,
                  "expected \"asked\", a doc text or the end of the line, found \"when\""});
-  check_refused(
-      {"//! param BM = 2 in {2} asked asked", 31, 5, "expected a doc text or the end of the line, found \"asked\""});
+  check_refused({"//! param BM = 2 in {2} asked asked", 31, 5,
+                 "expected \"chain\", a doc text or the end of the line, found \"asked\""});
+  check_refused({"//! param BM = 2 in {2, 4} chain 4", 28, 5,
+                 "expected \"asked\", a doc text or the end of the line, found \"chain\""});
+  check_refused({"//! param BM = 2 in {2, 4} asked chain 3", 40, 1, "3 is not one of the values of BM"});
+  check_refused({"//! param BM = 2 in {2, 4} asked chain 4 chain", 42, 5,
+                 "expected a doc text or the end of the line, found \"chain\""});
 }
 
 TEST_CASE("let: value, order and cycles") {

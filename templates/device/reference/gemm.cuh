@@ -13,7 +13,7 @@
 //! param   TERMS   = 1    in {1, 3}  asked          "f32: products of tf32 for each product; 3 of them keep the accuracy of f32"
 //! param   INVARIANT = 0  in {0, 1}  asked          "1: a row of D has the same bits whatever the other rows of A, and their number"
 //! param   DYNAMIC = 0    in {0, 1}  asked          "1: blocks take tiles as they get to them, beside kernels that have some of the SMs for a time; 0: each has its own tiles"
-//! param   STREAM  = 0    in {0, 1}  asked          "1: planned for products that follow each other, as in a chain, so that L2 has nothing to write back; 0: for one after kernels that have written"
+//! param   STREAM  = 0    in {0, 1}  asked chain 1  "1: planned for products that follow each other, as in a chain, so that L2 has nothing to write back; 0: for one after kernels that have written"
 //! param   AMAX    = 0    in {0, 1}                 "1: LARGEST becomes the largest magnitude of D before it is rounded"
 //!
 //! require AMAX == 0 || M * N > 0                "one of the results is the largest: there must be some"
