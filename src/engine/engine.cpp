@@ -95,8 +95,8 @@ Result<engine::Selection> Engine::State::select(std::string_view kernel) {
   return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
 }
 
-Result<engine::Selection> Engine::State::select(std::string_view kernel, std::string_view stem) {
-  TMA_JIT_ASSIGN(auto file, templates.find(kernel, stem));
+Result<engine::Selection> Engine::State::select_pinned(std::string_view kernel, std::string_view stem) {
+  TMA_JIT_ASSIGN(auto file, templates.find_pinned(kernel, stem));
   std::vector<templates::TemplatePointer> found;
   if (file != nullptr) found.push_back(std::move(file));
   return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
@@ -125,11 +125,11 @@ Result<Plan> Engine::State::plan(const Request& request) {
 // A file is found, and parsed, when a record names it.
 engine::Records::Planning Engine::State::planning(const DeviceInfo& facts) {
   return {[this](std::string_view kernel, std::string_view stem) {
-            const auto selection = select(kernel, stem);
+            const auto selection = select_pinned(kernel, stem);
             return selection && !selection->templates().empty() ? selection->templates().front() : nullptr;
           },
           [this, &facts](const Request& pinned) -> Result<Plan> {
-            TMA_JIT_ASSIGN(const engine::Selection selection, select(pinned.kernel, pinned.file));
+            TMA_JIT_ASSIGN(const engine::Selection selection, select_pinned(pinned.kernel, pinned.file));
             return plan_around_crashes(*this, pinned, facts, selection.templates());
           },
           [this](std::string_view kernel, std::string_view stem) {

@@ -30,8 +30,8 @@ struct Engine::State {
   State(Options given, driver::Provider provider, const ProcessEnvironment& environment = ProcessEnvironment::read());
 
   [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
-  // Selects from the one file with that stem, if there is one.
-  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view stem);
+  // Selects from the one file with that stem, if there is one, for plans with all params pinned.
+  [[nodiscard]] Result<engine::Selection> select_pinned(std::string_view kernel, std::string_view stem);
   // Returns the device with as many SMs as the request may use.
   [[nodiscard]] Result<DeviceInfo> facts_for(const Request& request);
   [[nodiscard]] Result<Plan> plan(const Request& request);

@@ -9,6 +9,7 @@
 #include "base/memo.h"
 #include "base/text.h"
 #include "core/failure.h"
+#include "template/bare.h"
 #include "template/template_folder.h"
 
 namespace tma_jit::templates {
@@ -33,13 +34,15 @@ struct TemplateSet::Text {
 struct TemplateSet::Embedded {
   std::vector<Text> texts;
   Memo<const Text*, TemplatePointer> parsed;
+  Memo<const Text*, Bare> bare;
 };
 
 // An embedded file of a kernel.
 struct TemplateSet::File {
   std::string stem;
   const Text* text;
-  TemplatePointer parsed{};  // null: not yet
+  TemplatePointer parsed{};    // null: not yet
+  std::optional<Bare> bare{};  // where it was asked for before `parsed`
 };
 
 // An embedded file that was found by its stem, without looking at the others.
@@ -171,7 +174,7 @@ TemplateSet::Listing TemplateSet::listing() {
   return all;
 }
 
-Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
+Result<TemplatePointer> TemplateSet::parsed(const Text& text, const Bare* bare) {
   if (text.added) return text.added;
   const bool embedded = text.embedded != nullptr;
   const auto parse_with = [&](const HeaderLookup& header) -> Result<TemplatePointer> {
@@ -180,7 +183,11 @@ Result<TemplatePointer> TemplateSet::parsed(const Text& text) {
     return std::make_shared<const Template>(std::move(fresh));
   };
   if (embedded) {
-    const auto own = [&] { return parse_with([this](std::string_view name) { return header_in(embedded_, name); }); };
+    const auto own = [&]() -> Result<TemplatePointer> {
+      if (bare == nullptr) return parse_with([this](std::string_view name) { return header_in(embedded_, name); });
+      return bare->with_presets().map(
+          [](Template whole) { return std::make_shared<const Template>(std::move(whole)); });
+    };
     TMA_JIT_ASSIGN(TemplatePointer library, embedded_texts().parsed.get(&text, own));
     if (uses_current(*library)) return library;
   }
@@ -240,9 +247,23 @@ std::vector<TemplateSet::File>& TemplateSet::embedded_files(std::string_view ker
 
 Result<TemplatePointer> TemplateSet::parsed(File& file) {
   if (file.parsed == nullptr) {
-    TMA_JIT_ASSIGN(file.parsed, parsed(*file.text));
+    TMA_JIT_ASSIGN(file.parsed, parsed(*file.text, file.bare ? &*file.bare : nullptr));
+    file.bare.reset();
   }
   return file.parsed;
+}
+
+Result<TemplatePointer> TemplateSet::bare(File& file) {
+  if (file.parsed != nullptr) return file.parsed;
+  if (!file.bare) {
+    auto bare = embedded_texts().bare.get(file.text, [&] {
+      return Bare::parse(file.text->file, std::string(file.text->text()),
+                         [this](std::string_view name) { return header_in(embedded_, name); });
+    });
+    if (!bare) return parsed(file);
+    file.bare = *std::move(bare);
+  }
+  return file.bare->kernel();
 }
 
 Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) {
@@ -256,12 +277,12 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel) 
   return found;
 }
 
-Result<TemplatePointer> TemplateSet::find(std::string_view kernel, std::string_view stem) {
+Result<TemplatePointer> TemplateSet::find_pinned(std::string_view kernel, std::string_view stem) {
   const std::lock_guard lock(mutex_);
   if (embedded_only()) {
     std::vector<File>& files = embedded_files(kernel);
     const auto file = std::ranges::find(files, stem, &File::stem);
-    return file != files.end() ? parsed(*file) : nullptr;
+    return file != files.end() ? bare(*file) : nullptr;
   }
   TMA_JIT_ASSIGN(const std::vector<TemplatePointer> all, locked_find(kernel));
   const auto one = std::ranges::find_if(all, [&](const TemplatePointer& file) { return file->stem() == stem; });

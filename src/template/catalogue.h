@@ -22,6 +22,7 @@
 namespace tma_jit::templates {
 
 using TemplatePointer = std::shared_ptr<const Template>;
+class Bare;
 
 class TemplateSet {
  public:
@@ -39,9 +40,9 @@ class TemplateSet {
   // Fails with not_found and a suggestion, with the first parse error among them, or with io if a search folder or a
   // template in one cannot be read.
   [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel);
-  // Returns the one with that file stem; parses only that one unless there are search folders or added templates. Null
-  // if the kernel has no such file.
-  [[nodiscard]] Result<TemplatePointer> find(std::string_view kernel, std::string_view stem);
+  // Returns the one with that file stem, for a plan with all params pinned: it may lack its presets. Parses only that
+  // one unless there are search folders or added templates. Null if the kernel has no such file.
+  [[nodiscard]] Result<TemplatePointer> find_pinned(std::string_view kernel, std::string_view stem);
 
   // Returns Template::file of the embedded one with that stem, without parsing it; "" if the kernel has none, or there
   // are search folders or added templates.
@@ -79,7 +80,9 @@ class TemplateSet {
   Declared* embedded_file(std::string_view kernel, std::string_view stem);
   [[nodiscard]] Result<TemplatePointer> parsed(File& file);
   bool embedded_only() const { return folders_.empty() && added_.empty() && added_headers_.empty(); }
-  [[nodiscard]] Result<TemplatePointer> parsed(const Text& text);
+  [[nodiscard]] Result<TemplatePointer> bare(File& file);
+  // `bare`: what is known of an embedded one without its presets; may be null.
+  [[nodiscard]] Result<TemplatePointer> parsed(const Text& text, const Bare* bare = nullptr);
   [[nodiscard]] Result<std::string> locked_header(std::string_view name) const;
   // Returns whether the files that the template uses still have the texts of which it was made.
   bool uses_current(const Template& kernel) const;

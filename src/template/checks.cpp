@@ -263,6 +263,15 @@ Result<void> check_added(const Builder& builder, const Scalar& scalar) {
   return check_type(builder, scalar.type);
 }
 
+Result<void> check_presets(Builder& builder) {
+  ReferenceTable references(builder);
+  for (Preset& preset : builder.result.presets) {
+    if (preset.when) TMA_JIT_CHECK(references.resolve(*preset.when));
+    TMA_JIT_CHECK(check_preset(builder, preset));
+  }
+  return {};
+}
+
 Result<void> check(Builder& builder) {
   Template& kernel = builder.result;
   TMA_JIT_CHECK(check_presence(builder));

@@ -57,6 +57,16 @@ bool is_declaration(std::string_view directive) {
          directive == "hook";
 }
 
+bool is_read(const Builder& builder, std::string_view directive) {
+  if (builder.declarations_only) return is_declaration(directive);
+  switch (builder.presets) {
+    case Builder::Presets::with_the_rest: return true;
+    case Builder::Presets::later: return directive != "preset";
+    case Builder::Presets::alone: return directive == "preset" || directive == "use";
+  }
+  return true;
+}
+
 bool is_single(std::string_view directive) {
   const Entry* entry = entry_of(directive);
   return entry != nullptr && entry->single;

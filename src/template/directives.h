@@ -26,6 +26,7 @@ struct Builder {
   HeaderLookup header;                                                      // finds used files
   std::map<std::string, ListDeclaration, std::less<>> lists;                // until they are expanded
   bool declarations_only = false;                                           // as parse_declarations
+  enum class Presets { with_the_rest, later, alone } presets = Presets::with_the_rest;
 
   // Returns "line 3", with its file if that is not the one of `from`.
   std::string line_text(const Position& at, const Position& from) const;
@@ -38,6 +39,8 @@ Directive find_directive(std::string_view name);
 std::vector<std::string> directive_names();
 // Returns whether parse_declarations reads the directive.
 bool is_declaration(std::string_view directive);
+// Returns whether the builder reads the directive now.
+bool is_read(const Builder& builder, std::string_view directive);
 // Returns whether a manifest may contain the directive only once.
 bool is_single(std::string_view directive);
 

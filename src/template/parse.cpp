@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/failure.h"
+#include "template/bare.h"
 #include "template/checks.h"
 #include "template/directives.h"
 #include "template/line_parser.h"
@@ -17,7 +18,7 @@ constexpr std::string_view kMarker = "//!";
 Result<void> parse_line(LineParser& line, Builder& builder) {
   if (line.at_end()) return {};
   TMA_JIT_ASSIGN(const Token word, line.name("a directive"));
-  if (builder.declarations_only && !is_declaration(word.text)) return {};
+  if (!is_read(builder, word.text)) return {};
   const Directive directive = find_directive(word.text);
   if (directive == nullptr) {
     return unknown_name(line.error(word.at, fmt::format("unknown directive {}", word.text)), word.text,
@@ -67,6 +68,10 @@ Result<void> parse_use(LineParser& line, Builder& builder) {
   if (!line.at_end()) return line.unexpected("the end of the line");
   const std::string file = unquoted(name.text);
   std::vector<SourcePointer>& used = builder.result.used;
+  if (builder.presets == Builder::Presets::alone) {
+    const auto known = std::ranges::find(used, file, [](const SourcePointer& other) { return other->file; });
+    return parse_lines(*known, static_cast<int>(known - used.begin()) + 1, builder);
+  }
   if (std::ranges::any_of(used, [&](const SourcePointer& other) { return other->file == file; })) {
     return line.error(name.at, fmt::format("{} is used already", file));
   }
@@ -92,6 +97,29 @@ Result<void> parse_text(std::string file, std::string text, const HeaderLookup& 
 }
 
 }  // namespace
+
+Result<Bare> Bare::parse(std::string file, std::string text, const HeaderLookup& header) {
+  auto builder = std::make_shared<Builder>();
+  builder->presets = Builder::Presets::later;
+  TMA_JIT_CHECK(parse_text(std::move(file), std::move(text), header, *builder));
+  builder->header = {};
+  builder->result.embedded = true;
+  if (!builder->lists.empty()) return failure(ErrorCode::unsupported, "{} has lists", builder->result.kernel);
+  TMA_JIT_CHECK(check(*builder));
+  return Bare(std::move(builder));
+}
+
+TemplatePointer Bare::kernel() const {
+  return {builder_, &builder_->result};
+}
+
+Result<Template> Bare::with_presets() const {
+  Builder builder = *builder_;
+  builder.presets = Builder::Presets::alone;
+  TMA_JIT_CHECK(parse_lines(builder.result.source, 0, builder));
+  TMA_JIT_CHECK(check_presets(builder));
+  return std::move(builder.result);
+}
 
 Result<Template> parse(std::string file, std::string text, const HeaderLookup& header) {
   Builder builder;

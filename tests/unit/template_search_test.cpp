@@ -271,19 +271,55 @@ TEST_CASE("one file of a kernel is found by its stem without parsing the others"
   Embedded embedded;
   embedded.files.push_back({"kernels/gemm_broken.cu", embedded.broken_gemm.data(), embedded.broken_gemm.size()});
   TemplateSet set({}, embedded.files);
-  const auto one = set.find("gemm", "gemm_portable");
+  const auto one = set.find_pinned("gemm", "gemm_portable");
   REQUIRE(one);
   CHECK((*one)->doc == "portable");
-  CHECK(*set.find("gemm", "gemm_portable") == *one);
-  CHECK(*set.find("gemm", "copy") == nullptr);
-  CHECK(*set.find("none", "gemm") == nullptr);
-  CHECK_FALSE(set.find("gemm", "gemm_broken"));
+  CHECK(*set.find_pinned("gemm", "gemm_portable") == *one);
+  CHECK(*set.find_pinned("gemm", "copy") == nullptr);
+  CHECK(*set.find_pinned("none", "gemm") == nullptr);
+  CHECK_FALSE(set.find_pinned("gemm", "gemm_broken"));
   CHECK_FALSE(set.find("gemm"));
   const Folder folder;
   folder.write("gemm_portable.cu", kernel_text("gemm", "of a folder"));
   const Embedded library;
   TemplateSet shadowed({folder.path()}, library.files);
-  CHECK((*shadowed.find("gemm", "gemm_portable"))->doc == "of a folder");
+  CHECK((*shadowed.find_pinned("gemm", "gemm_portable"))->doc == "of a folder");
+}
+
+// Two sets of their own over the library's files, so that neither knows what the other parsed.
+TEST_CASE("a file that was parsed without its presets has them, as if parsed whole, once a search asks for it") {
+  const std::vector<EmbeddedFile> files(embedded_templates().begin(), embedded_templates().end()), same = files;
+  TemplateSet pinned({}, files), whole({}, same);
+  std::size_t without = 0;
+  for (const std::string kernel : {"gemm", "softmax", "attention", "concat"}) {
+    const std::vector<TemplatePointer> expected = whole.find(kernel).value();
+    for (const TemplatePointer& one : expected) {
+      CAPTURE(one->file());
+      const TemplatePointer bare = pinned.find_pinned(kernel, one->stem()).value();
+      CHECK(bare->embedded);
+      CHECK(bare->params.size() == one->params.size());
+      without += bare->presets.empty() && !one->presets.empty() ? 1 : 0;
+      CHECK(pinned.find_pinned(kernel, one->stem()).value() == bare);
+    }
+    const std::vector<TemplatePointer> found = pinned.find(kernel).value();
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(found[i]->file());
+      CHECK(found[i]->references.size() == expected[i]->references.size());
+      REQUIRE(found[i]->presets.size() == expected[i]->presets.size());
+      for (std::size_t j = 0; j < found[i]->presets.size(); ++j) {
+        const Preset &one = found[i]->presets[j], &other = expected[i]->presets[j];
+        CHECK(one.text == other.text);
+        CHECK(one.at.line == other.at.line);
+        CHECK(one.at.file == other.at.file);
+        REQUIRE(one.when.has_value() == other.when.has_value());
+        if (!one.when) continue;
+        for (const Reference& reference : one.when->references())
+          CHECK(found[i]->references[static_cast<std::size_t>(reference.id)].name == reference.name);
+      }
+    }
+  }
+  CHECK(without > 10);
 }
 
 TEST_CASE("a template in a folder named probes is a probe, wherever the folder is") {
