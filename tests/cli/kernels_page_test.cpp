@@ -4,8 +4,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
+#include <string>
+
+#include <tma_jit/device_info.h>
 
 #include "command.h"
 
@@ -19,9 +23,21 @@ std::string sentence(std::string text) {
   return text;
 }
 
+// The targets of all known devices as a file that serves them all lists them.
+std::string every_target() {
+  std::map<int, std::string> targets;  // by number
+  for (const std::string& name : known_devices()) {
+    const std::string arch = device_named(name).value().arch;
+    targets[std::stoi(arch.substr(3))] = arch;
+  }
+  std::string listed;
+  for (const auto& [number, arch] : targets) listed += (listed.empty() ? "" : " ") + arch;
+  return listed;
+}
+
 // A section per kernel: what it computes, and its files.
 std::string sections_of(const std::string& listed) {
-  static const std::regex every(R"(sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a)");
+  static const std::regex every(every_target());
   std::string page;
   std::istringstream lines(listed);
   for (std::string line; std::getline(lines, line);) {
