@@ -13,6 +13,7 @@ namespace {
 constexpr double kUnlimitedSeconds = 1e9;  // the pace ends a tuning in the background
 constexpr std::size_t kMostPlaces = 1200;  // of a final beside the application's work, which makes times vary
 constexpr double kOfBudget = 0.125;        // largest part of the budget in the background that a problem takes
+constexpr double kLeastGain = 0.005;       // in the background: other work makes both times longer, and a gain smaller
 
 // An engine over a state that its owner keeps; its end ends nothing.
 class EngineView {
@@ -96,6 +97,7 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
 LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
   tuning::Conduct conduct = conduct_of(state_);
   conduct.must_be_sure = true;
+  conduct.disturbed = true;
   conduct.most_places = kMostPlaces;
   conduct.compile_threads = 1;
   conduct.patience_s = pace_.longest_s();
@@ -107,7 +109,7 @@ LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
   };
   if (ended_ || pace_.used_up()) return give_up(request, "the budget is used up");
   try {
-    return tune(request, {.budget_s = kUnlimitedSeconds}, conduct);
+    return tune(request, {.budget_s = kUnlimitedSeconds, .least_gain = kLeastGain}, conduct);
   } catch (const std::exception& fault) {
     report(request, {ErrorCode::io, fault.what(), {}});
     return Outcome::failed;

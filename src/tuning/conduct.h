@@ -39,6 +39,7 @@ struct Conduct {
   bool replay = false;                              // launches are replayed from graphs
   std::function<Result<void>(double us)> beside{};  // TuneOptions::beside
   std::size_t most_places = Demands().most_places;  // of the final; each is a few rounds
+  bool disturbed = false;                           // other work is on the device meanwhile, and makes times vary
   bool must_be_sure = false;  // a contest that ends while something may still be faster, and nothing clearly is, fails
                               // with ErrorCode::cancelled
   std::size_t compile_threads = 0;                                         // 0: as many as there are processors

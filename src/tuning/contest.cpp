@@ -15,6 +15,7 @@ namespace {
 constexpr int kRounds = 3;                        // in one place
 constexpr std::chrono::microseconds kShort{100};  // a launch in a race, with what is done before it
 constexpr std::size_t kThorough = 3;              // of shorter ones
+constexpr std::size_t kThoroughBeside = 12;       // beside other work
 
 std::string words_of(const Candidate& candidate) {
   std::string words = candidate.file;
@@ -225,7 +226,8 @@ Result<void> Contest::compare_and_time(Runner& runner, const ContestSettings& se
 }
 
 std::size_t Contest::thoroughness() const {
-  return launch_time_ > Clock::duration::zero() && launch_time_ < kShort ? kThorough : 1;
+  if (launch_time_ <= Clock::duration::zero() || launch_time_ >= kShort) return 1;
+  return conduct_.disturbed ? kThoroughBeside : kThorough;
 }
 
 // The preset runs alone.
