@@ -227,6 +227,16 @@ TEST_CASE("tiles for which wgmma has the registers and the shared memory, and th
   check_passes("sm_90a", split + "BM=64 BN=64 STAGES=4 CHUNKS=1 SHARE_M=4 SHARE_N=2");
 }
 
+TEST_CASE("tiles that several blocks sum lie along the shorter side of D, whichever it is") {
+  if (!ready()) return;
+  for (const char* extents : {"M=440 N=136", "M=136 N=440", "M=264 N=264"}) {
+    for (const char* params :
+         {"BM=88 BN=64 STAGES=3 SPLIT=1 CHUNKS=3 SHARE_M=2 SHARE_N=1",
+          "BM=104 BN=64 STAGES=3 SPLIT=1 CHUNKS=1 SHARE_M=1 SHARE_N=1", "BM=64 BN=64 STAGES=3 SPLIT=2 CHUNKS=2"})
+      check_passes("sm_90a", std::string("gemm K=328 --template-file gemm_wgmma_split ") + extents + " " + params);
+  }
+}
+
 TEST_CASE("the first step is loaded before the blocks of a cluster know of each other, the last or the only one too") {
   if (!ready()) return;
   std::size_t first = 0;
