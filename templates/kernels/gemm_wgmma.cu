@@ -43,15 +43,22 @@
 //! let     TILES     = ceil_div(SWAP ? N : M, HIGH * CLUSTER) * ceil_div(SWAP ? M : N, WIDE * SHARE_N) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count * (BLOCKS <= 2 ? 100 : 91) / 100 / BLOCKS)) "large clusters leave some SMs of a GPC without work: an H100 runs 30 of 4 blocks and 15 of 8"
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
+//! let     SECTORS   = K * sizeof(T) % 32 != 0      "rows that lie across sectors of 32 bytes, too"
 //! let     LOADED    = SHARE_HIGH + SHARE_WIDE      "rows of A and B that a block loads each step"
+//! let     NEAR      = max(1, 12 / BLOCKS)          "clusters next to each other: what they request at the same time L2 serves together"
+//! let     DOWN      = max(1, min(GROUP_M, ceil_div(SWAP ? N : M, HIGH * CLUSTER))) "of them below each other"
+//! let     APART     = (min(NEAR, DOWN) * HIGH * CLUSTER + ceil_div(NEAR, DOWN) * WIDE * SHARE_N) / (NEAR * BLOCKS) "rows that they request, each counted once, for each block"
+//! let     SERVED    = min(device.sm_count, TILES * BLOCKS) * (LOADED * (SECTORS ? 315 : BROKEN ? 178 : 128) + APART * (SECTORS ? 0 : BROKEN ? 56 : 120)) / device.sm_count "hundredths of the cycles that L2 takes to serve a step of all blocks"
 //! let     OUTSIDE   = (BOX_A - M % BOX_A) % BOX_A + (BOX_B - N % BOX_B) % BOX_B "rows of the last boxes that do not exist, which TMA fills slowly"
-//! let     PRODUCT   = max(BM * BN * 278, BM * BN * 136 + HIGH * 11660 + WIDE * 7884) / 10000 "cycles of the tensor cores, or of shared memory: for each 64 rows of the product the instructions read all columns, and the copies write both"
-//! let     STEP      = (max(40 + 1819 / STAGES, PRODUCT, (LOADED * (BROKEN ? 263 : 126) + OUTSIDE * 54 / WAVES) / 100) + (M * N * K > 300000000000) * LOADED / 10) * (PROMOTED == 0 || HIGH == 64 ? 100 : WIDE <= 128 && BLOCKS == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, the units, L2; of power that copies take from long launches; of sums that are added in f32"
+//! let     PRODUCT   = max(BM * BN * 278, BM * BN * 136 + HIGH * 11660 + WIDE * 7884) / 9800 "cycles of the tensor cores, or of shared memory: for each 64 rows of the product the instructions read all columns, and the copies write both"
+//! let     STEP      = (max(9 + ((BROKEN ? 2080 : 1800) + LOADED * 292 / 100) / STAGES, PRODUCT, (SERVED + OUTSIDE * 74 / WAVES) / 100) + (M * N * K > 300000000000) * LOADED / 10) * (PROMOTED == 0 || HIGH == 64 ? 100 : WIDE <= 128 && BLOCKS == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, the units, L2; of power that copies take from long launches; of sums that are added in f32"
 //! let     PARTS     = SWAP ? ceil_div(BM, 32) : BN / EPI_N "of 64 rows of the product, which are stored one after the other"
 //! let     PART_STORE = SWAP ? (EPI_M == 8 ? 350 : EPI_M == 16 ? 257 : 145) : EPI_TILES == 1 ? 189 : 116 "cycles of storing one beside its elements"
 //! let     STORE     = (PARTS * PART_STORE + 64 * WIDE * (8 + (SWIZZLE == 0) * 74) / 1000) * HIGH / 64 / (PINGPONG ? 1 : CONSUMERS) "cycles of a consumer that stores a tile"
 //! let     HOOK      = given(epilogue) * (PINGPONG == 0) * BM * BN / 40 "cycles of applying it to a tile, which with PINGPONG the other's products hide"
-//! let     MEMORY    = ((M * K * (100 + (N > BN * (SWAP ? CLUSTER : SHARE_N)) * 7) + N * K * (100 + (M > BM * (SWAP ? SHARE_N : CLUSTER)) * 7)) / 100 * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 173 : 100) / 249229 "cycles of moving A, B and D; what blocks of both halves of L2 read goes between them"
+//! let     GROUPS    = ceil_div(ceil_div(SWAP ? N : M, HIGH * CLUSTER), GROUP_M) "of tile rows"
+//! let     AGAIN     = max(0, min(WAVES, GROUPS) - 1) * min((SWAP ? M : N) * K, max(0, (M + N) * K - 2000000)) * sizeof(T) * 18 / 100 "bytes that groups read again, as far as L2 does not hold them"
+//! let     MEMORY    = AGAIN * 100 / 249229 + ((M * K * (100 + (N > BN * (SWAP ? CLUSTER : SHARE_N)) * 7) + N * K * (100 + (M > BM * (SWAP ? SHARE_N : CLUSTER)) * 7)) / 100 * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 164 : 100) / 249229 "cycles of moving A, B and D; what blocks of both halves of L2 read goes between them"
 //!
 //! require HIGH % 64 == 0                           "wgmma makes 64 rows of the product: BM or, with SWAP, BN is a multiple of 64"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
@@ -79,7 +86,7 @@
 //!
 //! cluster BLOCKS
 //! launch  grid ceil_div(TILES, WAVES) * BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10767 + (BLOCKS == 1 ? 0 : BLOCKS > 2 ? 214 : 223) + (SHARE_N > 1) * 179 + max(WAVES * max(60 + ceil_div(K, BK) * STEP, PINGPONG * STORE * 118 / 100), MEMORY) + min(WAVES * ceil_div(K, BK) * STEP, MEMORY) * 45 / 100 + STORE * (PINGPONG ? 1 + given(epilogue) : WAVES) + WAVES * HOOK + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 17000 measurements of 692 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10852 + (BLOCKS == 1 ? 0 : BLOCKS > 2 ? 353 : 424) + (SHARE_N > 1) * 150 + max(WAVES * max(80 + ceil_div(K, BK) * STEP, PINGPONG * STORE * 118 / 100), MEMORY) + min(WAVES * ceil_div(K, BK) * STEP, MEMORY) * 45 / 100 + STORE * (PINGPONG ? 1 + given(epilogue) : WAVES) * (PINGPONG ? 100 : SLICES == 2 || CONSUMERS == 3 ? 150 : CONSUMERS == 2 ? 126 : 112) / 100 + WAVES * HOOK + (M <= 64 && BM > 64 ? 20000 : 0) "fitted, with that of gemm_wgmma_split.cu, to 32000 measurements of 1000 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 128, BN = 256, STAGES = 4
@@ -115,17 +122,33 @@
 //! preset  BM = 128, BN = 208, STAGES = 4, CLUSTER = 2, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 144, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && !given(epilogue) && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 160, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 96, BN = 128, STAGES = 7, CLUSTER = 2, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 112, BN = 192, STAGES = 5, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 160, BN = 128, STAGES = 5, SHARE_N = 2, PINGPONG = 1, SWAP = 1  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 64, BN = 160, STAGES = 7, CLUSTER = 4, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 120, BN = 192, STAGES = 5, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count && sizeof(O) < 4
 //! preset  BM = 64, BN = 160, STAGES = 7, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 112, STAGES = 6, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 160, BN = 192, STAGES = 4, SHARE_N = 4, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 152, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 8 * device.sm_count
-//! preset  BM = 128, BN = 104, STAGES = 6, SHARE_N = 4, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count
+//! preset  BM = 128, BN = 104, STAGES = 6, SHARE_N = 4, PINGPONG = 1, GROUP_M = 8  when M > 64 && TILES <= 8 * device.sm_count && sizeof(T) != 2
 //! preset  BM = 152, BN = 128, STAGES = 5, PINGPONG = 1, SWAP = 1, GROUP_M = 4  when M > 64 && N > 2048 && K <= 4096 && !given(epilogue) && sizeof(T) > 1 && TILES <= 10 * device.sm_count
+//! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, GROUP_M = 8  when M > 64 && !given(epilogue) && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 160, STAGES = 4, SHARE_N = 2, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 192, STAGES = 4, SWAP = 1  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 144, STAGES = 4, SHARE_N = 2, GROUP_M = 4  when M > 64 && !given(epilogue) && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 192, STAGES = 4, CLUSTER = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 6, CLUSTER = 4, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 176, STAGES = 5, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 144, STAGES = 5, CLUSTER = 2, SHARE_N = 2, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 160, STAGES = 6, CLUSTER = 2, PINGPONG = 1, GROUP_M = 8  when M > 64 && !given(epilogue) && TILES <= 4 * device.sm_count
+//! preset  BM = 160, BN = 256, STAGES = 4, SHARE_N = 2, SWAP = 1, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 136, STAGES = 4  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 104, STAGES = 8, PINGPONG = 1, GROUP_M = 4  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 112, STAGES = 7, CLUSTER = 2, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 192, STAGES = 5, CLUSTER = 2, SHARE_N = 2, PINGPONG = 1, GROUP_M = 8  when M > 64 && !given(epilogue) && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 128, STAGES = 4, SHARE_N = 2, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 240, STAGES = 4, CLUSTER = 2, GROUP_M = 8  when M > 64 && !given(epilogue) && TILES <= 4 * device.sm_count
+//! preset  BM = 192, BN = 176, STAGES = 4, CLUSTER = 2, GROUP_M = 8  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 128, BN = 128, STAGES = 6, SHARE_N = 2, PINGPONG = 1  when M > 64 && TILES <= 4 * device.sm_count
 
 #include "device/epilogue/store_results.cuh"
 #include "device/epilogue/store_transposed.cuh"

@@ -3,7 +3,7 @@
 //! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
-//! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"
+//! param   BM      = 64   in {8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 208, 224, 240, 256} "rows of D per block: columns of the product"
 //! param   BN      = 64   in {64, 128, 192}         "columns of D per block: one consumer warpgroup per 64"
 //! param   STAGES  = 8    in 2..16                  "tiles of A and B in flight"
 //! param   SPLIT   = 1    in 1..8                   "blocks of a cluster that share K"
@@ -34,16 +34,22 @@
 //! let     SLOTS     = max(1, device.sm_count * RESIDENT * (SPLIT * SHARERS <= 2 ? 100 : 91) / 100) "large clusters leave some SMs of a GPC without work: an H100 runs 30 of 4 blocks and 15 of 8"
 //! let     WAVES     = max(1, ceil_div(BLOCKS, SLOTS))
 //! let     SHARING   = WAVES == 1 ? ceil_div(BLOCKS, device.sm_count) : RESIDENT "blocks that share an SM's units"
-//! let     RUN       = ceil_div(ceil_div(K, BK), SPLIT * CHUNKS) "steps of a block: in a long run blocks of many rows drift apart, and L2 no longer serves them together"
-//! let     STEPS     = WAVES * RUN
+//! let     STEPS     = WAVES * ceil_div(ceil_div(K, BK), SPLIT * CHUNKS)
 //! let     BROKEN    = K * sizeof(T) % 128 != 0      "rows of A and B that lie across 128-byte lines of L2"
+//! let     SECTORS   = K * sizeof(T) % 32 != 0      "rows that lie across sectors of 32 bytes, too"
 //! let     LOADED    = BM / SHARE_N + BN / SHARE_M  "rows of A and B that a block loads each step"
+//! let     NEAR      = max(1, 12 / (SHARERS * SPLIT)) "clusters next to each other: what they request at the same time L2 serves together"
+//! let     LINE      = max(1, M > N ? ceil_div(N, BN * SHARE_N) : ceil_div(M, BM * SHARE_M)) "clusters along the shorter side of D, which are next to each other"
+//! let     APART     = (M > N ? min(NEAR, LINE) * BN * SHARE_N + ceil_div(NEAR, LINE) * BM * SHARE_M : min(NEAR, LINE) * BM * SHARE_M + ceil_div(NEAR, LINE) * BN * SHARE_N) / (NEAR * SHARERS) "rows that they request, each counted once, for each block"
+//! let     SERVED    = M <= 16 ? LOADED * (BROKEN ? 217 : 101) : min(device.sm_count, BLOCKS) * (LOADED * (SECTORS ? 308 : BROKEN ? 196 : 118) + APART * (SECTORS ? 4 : BROKEN ? 82 : 146)) / device.sm_count "hundredths of the cycles that L2 takes to serve a step of all blocks; of few rows as was fitted to them alone"
+//! let     LATENCY   = M <= 16 ? 97 + 1158 / STAGES : 54 + ((BROKEN ? 1376 : 1536) + LOADED * 300 / 100) / STAGES "cycles of a step where the ring waits for its copies"
 //! let     OUTSIDE   = (BOX_A - M % BOX_A) % BOX_A + (BOX_B - N % BOX_B) % BOX_B "rows of the last boxes that do not exist, which TMA fills slowly"
-//! let     PRODUCT   = max(BM * BN * 271, BM * BN * 85 + BN * 12389 + BM * 10951) / 10000 "cycles of the tensor cores, or of shared memory: for each 64 columns of D the instructions read all rows, and the copies write both"
-//! let     STEP      = max(97 + 1158 / STAGES, SHARING * max((LOADED * ((BROKEN ? 217 : 101) + (M > 256) * min(240, max(0, RUN - 100) * 6 / 10)) + OUTSIDE * 80 / WAVES) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
+//! let     PRODUCT   = max(BM * BN * 271, BM * BN * 85 + BN * 12389 + BM * 10951) / 9898 "cycles of the tensor cores, or of shared memory: for each 64 columns of D the instructions read all rows, and the copies write both"
+//! let     STEP      = max(LATENCY, SHARING * max((SERVED + OUTSIDE * 57 / WAVES) / 100, PRODUCT), PROMOTED * (150 + BM * BN * 34 / 1000 + SHARING * BM * CONSUMERS / 2)) "cycles of one step along K: latency, L2, tensor cores; sums of 8-bit floats are added between products"
 //! let     REDUCE    = (SPLIT == 1 ? 0 : 1085 + BM * BN / OWNERS * 601 / 1000 + (SPLIT > 2) * BM * BN * 3819 / 10000) + (CHUNKS == 1 ? 0 : 3419 + CHUNKS * BM * BN / (OWNERS * (WAVES == 1 ? SLICES : 1)) * 77 / 1000 + CHUNKS * 77) "cycles of adding up the partial sums: all by one block where not all are there at a time"
 //! let     HOOK      = given(epilogue) * WAVES * BM * BN / 10 "cycles of applying it, beyond what gemm_wgmma takes"
-//! let     MEMORY    = (M * K * (100 + (N > BN * SHARE_N) * 8) + N * K * (100 + (M > BM * SHARE_M) * 8) + M * N * 100) / 100 * sizeof(T) * (BROKEN ? 173 : 100) / 244035 "cycles of moving A, B and D, part of which is done meanwhile; what blocks of both halves of L2 read goes between them"
+//! let     AGAIN     = max(0, min(ceil_div(WAVES, CHUNKS), M > N ? ceil_div(M, BM) : ceil_div(N, BN)) - 1) * min(min(M, N) * K, max(0, (M + N) * K - 2000000)) * sizeof(T) * 32 / 100 "bytes that waves read again, as far as L2 does not hold them"
+//! let     MEMORY    = AGAIN * 100 / 244035 + (M * K * (100 + (N > BN * SHARE_N) * 8) + N * K * (100 + (M > BM * SHARE_M) * 8) + M * N * 100) / 100 * sizeof(T) * (BROKEN ? 164 : 100) / 244035 "cycles of moving A, B and D, part of which is done meanwhile; what blocks of both halves of L2 read goes between them"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require BM * CONSUMERS <= 512 && BM / 2 * (1 + PROMOTED) + 80 <= min(255, 65536 / THREADS) "accumulators must fit in registers"
@@ -68,7 +74,7 @@
 //!
 //! cluster SPLIT * SHARERS
 //! launch  grid BLOCKS  block THREADS  smem SMEM  waits
-//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7155 + (SHARERS == 1 ? 0 : M > 16 && M <= 64 && K >= 4096 ? -1000 : SHARERS == 2 ? 769 : SHARERS == 4 ? 706 : 1152) + WAVES * (2632 + BM * BN * 67 / 1000) + max(STEPS * STEP, MEMORY) + min(STEPS * STEP, MEMORY) * 48 / 100 + REDUCE + HOOK "fitted, with that of gemm_wgmma.cu, to 17000 measurements of 692 problems on an H200"
+//! work    flops 2 * M * N * K  bytes (M * K + N * K) * sizeof(T) + M * N * sizeof(O)  cycles 7131 + (CHUNKS > 1 && SHARERS > 1) * 1295 + (SHARERS == 1 ? 0 : M > 16 && M <= 64 && K >= 4096 ? -1000 : SHARERS == 2 ? 747 : SHARERS == 4 ? 746 : 1217) + WAVES * (2632 + BM * BN * 81 / 1000) + max(STEPS * STEP, MEMORY) + min(STEPS * STEP, MEMORY) * 48 / 100 + REDUCE + HOOK "fitted, with that of gemm_wgmma.cu, to 32000 measurements of 1000 problems on an H200"
 //! reference gemm_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 9 : K <= 1024 ? 7 : K <= 8192 ? 5 : 3
 //!
 //! preset  BM = 16, BN = 64, STAGES = 16  when M <= 16 && sizeof(T) != 2
@@ -85,60 +91,69 @@
 //! preset  BM = 8, BN = 128, STAGES = 13, SPLIT = 2  when STREAM == 0 && M <= 16 && (K <= 16384 || sizeof(T) != 2)
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 4  when TILES >= 12
 //! preset  BM = 32, BN = 128, STAGES = 9, SHARE_N = 4  when M > 16
-//! preset  BM = 112, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
+//! preset  BM = 112, BN = 128, STAGES = 7  when M > 74 && TILES <= 4 * device.sm_count
 //! preset  BM = 80, BN = 64, STAGES = 11, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 128, STAGES = 9  when TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = {1, 4}  when TILES <= 4 * device.sm_count
 //! preset  BM = 192, BN = 128, STAGES = 5  when TILES <= 4 * device.sm_count
-//! preset  BM = 32, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
-//! preset  BM = 48, BN = 64, STAGES = 14  when M > 32 && TILES <= 8 * device.sm_count
+//! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = {1, 4}  when TILES <= 4 * device.sm_count
+//! preset  BM = 48, BN = 64, STAGES = {14, 16}  when M > 32 && TILES <= 8 * device.sm_count
 //! preset  BM = 32, BN = 64, STAGES = 14, SPLIT = 2  when TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 128, STAGES = 7  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 64, STAGES = 10, SHARE_N = 2  when N > 64 && TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 64, STAGES = 10  when TILES <= 4 * device.sm_count
-//! preset  BM = 16, BN = 64, STAGES = 16, CHUNKS = 16  when WAVES == 1
+//! preset  BM = 112, BN = 64, STAGES = 10, SHARE_N = {1, 2}  when M > 74 && TILES <= 4 * device.sm_count
 //! preset  BM = 24, BN = 64, STAGES = 16  when TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 128, STAGES = 10  when M > 32 && TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 128, STAGES = 9, SHARE_N = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 64, STAGES = 11, SHARE_N = 4  when TILES <= 4 * device.sm_count
 //! preset  BM = 16, BN = 64, STAGES = 14, SPLIT = 8  when N <= 64 && K <= 12288
-//! preset  BM = 96, BN = 128, STAGES = 8, SHARE_M = 2  when M > 64 && TILES <= 4 * device.sm_count
+//! preset  BM = 96, BN = 128, STAGES = 8, SHARE_M = 2, SHARE_N = {1, 2}  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 128, BN = 192, STAGES = 5, CHUNKS = 4  when WAVES == 1
-//! preset  BM = 144, BN = 192, STAGES = 5  when TILES <= 4 * device.sm_count
+//! preset  BM = 144, BN = 192, STAGES = 5, SHARE_M = {1, 2}  when M > 96 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 14  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 48, BN = 64, STAGES = 15, SPLIT = 2  when M > 32 && TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 128, STAGES = 7  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 96, BN = 192, STAGES = 6  when M > 64 && TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 64, STAGES = 13, SHARE_M = 2, SHARE_N = 2  when M > 42 && TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 2  when M > 42 && TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 64, STAGES = 12  when M > 53 && TILES <= 4 * device.sm_count
+//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = {2, 4, 8}  when M > 42 && TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 64, STAGES = 12, SPLIT = {1, 2}  when M > 53 && TILES <= 4 * device.sm_count
 //! preset  BM = 56, BN = 192, STAGES = 7  when M > 37 && TILES <= 4 * device.sm_count
-//! preset  BM = 64, BN = 64, STAGES = 13, SPLIT = 4  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 112, BN = 64, STAGES = 10, SHARE_M = 2, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 32, BN = 64, STAGES = 16, SHARE_M = 4  when TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 128, STAGES = 8  when M > 53 && TILES <= 4 * device.sm_count
-//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = {3, 4, 7, 10, 11, 14, 16}  when M > 64 && WAVES == 1
-//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = {2, 3, 4, 5, 6, 8, 10}  when M > 85 && WAVES == 1
-//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = {2, 6, 8, 11, 12, 13, 14, 16, 24}  when M > 32 && WAVES == 1
-//! preset  BM = 96, BN = 64, STAGES = 11, CHUNKS = {3, 5, 6, 7, 8, 12, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 80, BN = 128, STAGES = 8, SHARE_M = {1, 4}  when M > 53 && TILES <= 4 * device.sm_count
+//! preset  BM = 80, BN = 128, STAGES = 8, CHUNKS = {3, 7, 11, 14, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 128, BN = 128, STAGES = 7, CHUNKS = {2, 3, 4, 6, 8, 10}  when M > 85 && WAVES == 1
+//! preset  BM = 48, BN = 64, STAGES = 15, CHUNKS = {6, 8, 12, 16, 24}  when M > 32 && WAVES == 1
+//! preset  BM = 96, BN = 64, STAGES = 11, CHUNKS = {5, 8, 12, 16}  when M > 64 && WAVES == 1
 //! preset  BM = 144, BN = 128, STAGES = 6, CHUNKS = {3, 4, 6, 7, 8, 9, 11}  when M > 96 && WAVES == 1
 //! preset  BM = 224, BN = 128, STAGES = 5, CHUNKS = {2, 4, 6, 8}  when M > 149 && sizeof(O) > 1 && WAVES == 1
 //! preset  BM = 144, BN = 64, STAGES = 8, CHUNKS = {6, 7, 8, 11}  when M > 96 && WAVES == 1
-//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = {2, 4, 5, 6, 7, 11, 13, 16}  when M > 53 && WAVES == 1
+//! preset  BM = 80, BN = 64, STAGES = 12, CHUNKS = {7, 11, 16}  when M > 53 && WAVES == 1
 //! preset  BM = 112, BN = 64, STAGES = 10, CHUNKS = {3, 7, 8, 16}  when M > 74 && WAVES == 1
 //! preset  BM = 160, BN = 128, STAGES = 6, CHUNKS = {3, 4, 5, 7}  when M > 106 && sizeof(O) > 1 && WAVES == 1
-//! preset  BM = 56, BN = 64, STAGES = 14, CHUNKS = {7, 8, 11, 13, 16, 20}  when M > 37 && WAVES == 1
+//! preset  BM = 56, BN = 64, STAGES = 14, CHUNKS = {8, 11, 16, 20}  when M > 37 && WAVES == 1
 //! preset  BM = 128, BN = 64, STAGES = 9  when M > 128 && TILES <= 4 * device.sm_count
 //! preset  BM = 176, BN = 128, STAGES = 5, SHARE_N = 2  when TILES <= 4 * device.sm_count
-//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = {3, 7, 8, 9, 16}  when M > 74 && WAVES == 1
-//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = {6, 8, 11, 13, 14, 16}  when M > 42 && WAVES == 1
-//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = {2, 4, 5, 6, 7, 8, 13, 14, 16}  when M > 64 && WAVES == 1
-//! preset  BM = 192, BN = 128, STAGES = 5, CHUNKS = {3, 4, 6, 8, 24}  when M > 128 && WAVES == 1
+//! preset  BM = 112, BN = 128, STAGES = 7, CHUNKS = {3, 7, 8, 16}  when M > 74 && WAVES == 1
+//! preset  BM = 64, BN = 64, STAGES = 13, CHUNKS = {6, 8, 11, 16}  when M > 42 && WAVES == 1
+//! preset  BM = 96, BN = 192, STAGES = 6, CHUNKS = {2, 6, 7, 8, 13, 16}  when M > 64 && WAVES == 1
+//! preset  BM = 192, BN = 128, STAGES = 5, CHUNKS = {3, 6, 8}  when M > 128 && WAVES == 1
 //! preset  BM = 40, BN = 128, STAGES = 10  when M > 26 && TILES <= 4 * device.sm_count
-//! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = {7, 10, 11}  when M > 106 && WAVES == 1
+//! preset  BM = 160, BN = 64, STAGES = 7, CHUNKS = {10, 11}  when M > 106 && WAVES == 1
 //! preset  BM = 64, BN = 128, STAGES = 9, SHARE_M = 4  when M > 42 && TILES <= 4 * device.sm_count
 //! preset  BM = 176, BN = 128, STAGES = 5, CHUNKS = {3, 11}  when M > 117 && sizeof(O) > 1 && WAVES == 1
-//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = {5, 6, 8, 10, 20}  when M > 85 && WAVES == 1
+//! preset  BM = 128, BN = 64, STAGES = 9, CHUNKS = {5, 6, 8}  when M > 85 && WAVES == 1
+//! preset  BM = 144, BN = 64, STAGES = 8  when M > 128
+//! preset  BM = {160, 168}, BN = 128, STAGES = 6  when M > 144
+//! preset  BM = 144, BN = 128, STAGES = 6, SHARE_M = 2  when M > 128
+//! preset  BM = 128, BN = 192, STAGES = 5, CHUNKS = 6  when M > 112 && WAVES == 1
+//! preset  BM = 96, BN = 64, STAGES = 11, SPLIT = {1, 2}  when M > 80
+//! preset  BM = 112, BN = 128, STAGES = 7, SHARE_M = 2, SHARE_N = 2  when M > 96
+//! preset  BM = 208, BN = 128, STAGES = 5  when M > 192
+//! preset  BM = 40, BN = 64, STAGES = 16  when M > 26
+//! preset  BM = 112, BN = 192, STAGES = 5, SHARE_M = 2  when M > 96
+//! preset  BM = 64, BN = 128, STAGES = 9, CHUNKS = 8  when M > 48 && WAVES == 1
+//! preset  BM = 48, BN = 64, STAGES = 14, SHARE_M = 2, SHARE_N = 2  when M > 32
+//! preset  BM = 208, BN = 64, STAGES = 6  when M > 192
+//! preset  BM = 24, BN = 64, STAGES = 16, SPLIT = 2  when M > 16
+//! preset  BM = 88, BN = 128, STAGES = 8  when M > 72
+//! preset  BM = 168, BN = 128, STAGES = 6, CHUNKS = 8  when M > 152 && WAVES == 1
 
 #include "device/epilogue/own_operands.cuh"
 #include "device/epilogue/tma_store.cuh"
