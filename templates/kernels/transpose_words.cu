@@ -20,7 +20,8 @@
 //! let     COUNT   = B * ceil_div(M + max(HALO - 1, 0), STEP) * ceil_div(N, COLUMNS)
 //!
 //! require sizeof(T) <= 4                           "a word has at least an element"
-//! require min(M, N) * sizeof(T) >= 512 && B * M * N > 1048576 "small matrices are faster by other files"
+//! require B * M * N > 1048576                      "small matrices are faster by other files"
+//! require min(M, N) * sizeof(T) >= 512 || (sizeof(T) == 1 && min(M, N) >= 48 && (B == 1 || AT_16 == 0 || AT_32 == 0)) "narrow matrices are faster by other files"
 //! require WHOLE_D == AT_32                         "rows of D must begin at 32 bytes for WHOLE_D=1, and only for it"
 //! require sizeof(T) == 1 || AT_32 == 0 || (sizeof(T) == 2 && AT_16 == 0) "other files are faster at elements of 2 and 4 bytes where rows begin at 16 and 32 bytes"
 //! require stride(S, 2) == 1 && stride(D, 2) == 1   "elements that move together must be neighbours"
@@ -32,24 +33,19 @@
 //! launch  grid COUNT  block THREADS  smem SMEM
 //!
 //! preset  WARPS = 4, BLOCKS = 8  when sizeof(T) <= 2 && M <= 2048
+//! preset  WARPS = 4, BLOCKS = 8  when sizeof(T) == 1 && N <= 128 && AT_32 == 1
 //! preset  WARPS = 8, BLOCKS = 4
 
 #include "device/reference/transpose.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/swizzle.cuh"
-#include "device/tile/unaligned.cuh"
+#include "device/tile/shared_memory.cuh"
+#include "device/tile/word_tile.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-constexpr int kSize = sizeof(T), kPerWord = 4 / kSize;  // bytes of an element; elements of a word
-constexpr int kHeld = 32, kPitch = ROWS * kSize;        // rows that a thread has; bytes of a row of the transposed tile
-
-// Where the 16 bytes `chunk` of a row of the transposed tile are in shared memory: neither threads that have
-// consecutive words of a row of S, nor those that read consecutive chunks, meet at a bank.
-__device__ inline uint4& chunk_of(u8* tile, u32 row, u32 chunk) {
-  const int within = swizzle::chunk<128>(row / kPerWord, chunk % 8);
-  return *reinterpret_cast<uint4*>(tile + row * kPitch + (chunk / 8 * 8 + within) * 16);
-}
+using Transposed = WordTile<T, ROWS, COLUMNS>;
+constexpr int kSize = Transposed::kSize, kPerWord = Transposed::kPerWord, kHeld = Transposed::kHeld;
+static_assert(sizeof(Transposed) == SMEM);
 
 __device__ inline u64 address(const T* element) {
   return reinterpret_cast<u64>(element);
@@ -92,7 +88,7 @@ struct Rows {
 
   // Copies the elements of the first and the last word of S, which need not be whole in it, to the transposed tile if
   // it has them. Called by all threads of the block.
-  __device__ void copy_ends(u8* tile) const {
+  __device__ void copy_ends(Transposed& tile) const {
     const bool first = batch == 0 && row <= 0 && column == 0;
     const bool last = batch == dims.B - 1 && row + ROWS >= dims.M && column + COLUMNS >= dims.N;
     if (!first && !last) return;
@@ -101,59 +97,13 @@ struct Rows {
     if (threadIdx.x >= 2 * kPerWord || !(at_end ? last : first)) return;
     const int e = threadIdx.x % kPerWord, m = at_end ? dims.M - 1 : 0, n = at_end ? dims.N - 1 - e : e;
     if (n < column) return;
-    u8* const to = reinterpret_cast<u8*>(&chunk_of(tile, n - column, (m - row) * kSize / 16));
-    reinterpret_cast<T*>(to)[(m - row) % (16 / kSize)] = matrix()[m * S.stride[1] + n];
+    tile.element(n - column, m - row) = matrix()[m * S.stride[1] + n];
   }
 };
 
-// The elements of one column in rows first, first + 1, ... that fit into a word.
-__device__ inline u32 word_of_column(const u32 (&words)[kHeld], int column, int first) {
-  if constexpr (kSize == 4) return words[first];
-  if constexpr (kSize == 2) return __byte_perm(words[first], words[first + 1], column == 0 ? 0x5410 : 0x7632);
-  const int pair = column < 2 ? 0x5140 : 0x7362;  // the compiler computes each pair once for two columns
-  return __byte_perm(__byte_perm(words[first], words[first + 1], pair),
-                     __byte_perm(words[first + 2], words[first + 3], pair), column % 2 == 0 ? 0x5410 : 0x7632);
-}
-
-// Writes the thread's words of rows `first`, first + 1, ... to the transposed tile.
-__device__ inline void transpose_words(u8* tile, const u32 (&words)[kHeld], int first) {
-  const int lane = threadIdx.x % 32;
-  if (lane * kPerWord >= COLUMNS) return;
-#pragma unroll
-  for (int c = 0; c < kPerWord; ++c)
-#pragma unroll
-    for (int i = 0; i < kHeld; i += 4 * kPerWord)
-      chunk_of(tile, lane * kPerWord + c, (first + i) * kSize / 16) =
-          make_uint4(word_of_column(words, c, i), word_of_column(words, c, i + kPerWord),
-                     word_of_column(words, c, i + 2 * kPerWord), word_of_column(words, c, i + 3 * kPerWord));
-}
-
-// Stores the part of a transposed tile inside a matrix of D, 16 bytes at an aligned address at a time: of each row from
-// the first multiple of 32 bytes at or before `column` to that of the next tile.
-__device__ inline void store(const View<T, 2>& to, u8* tile, const Dims& dims, int row, int column) {
-  constexpr int kUnits = STEP * kSize / 16, kHalo = HALO * kSize;
-  constexpr int kAcross = kUnits <= 8 ? 8 : kUnits <= 16 ? 16 : 32;  // threads that share a row
-  const int begin = -min(column, HALO) * kSize, end = min(ROWS, dims.M - column) * kSize;
-  for (int r = threadIdx.x / kAcross; r < min(COLUMNS, dims.N - row); r += THREADS / kAcross) {
-    u8* const first = reinterpret_cast<u8*>(to.data + (row + r) * to.stride[0] + column);
-    const int before = HALO == 0 ? 0 : reinterpret_cast<u64>(first) % 32, shift = (kHalo - before) % 16;
-#pragma unroll
-    for (int unit = threadIdx.x % kAcross; unit < kUnits; unit += kAcross) {
-      const int at = unit * 16 - before, chunk = (kHalo - before) / 16 + unit;
-      if (at >= end || at + 16 <= begin) continue;
-      uint4 x = chunk_of(tile, r, chunk);
-      if (HALO > 0 && shift != 0) x = unaligned::shifted<kSize>(x, chunk_of(tile, r, chunk + 1), shift);
-      if (at >= begin && at + 16 <= end)
-        *reinterpret_cast<uint4*>(first + at) = x;
-      else
-        unaligned::store_part<T>(first + at, x, begin - at, end - at);
-    }
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void transpose(View<const T, 3> S, View<T, 3> D,
                                                                         const Dims dims) {
-  extern __shared__ __align__(128) u8 tile[];
+  Transposed& tile = shared_memory<Transposed>();
   const PersistentTiles<STEP, COLUMNS, GROUP> tiles(dims.M + max(HALO - 1, 0), dims.N);
   const u32 count = *tiles.end();
   const s64 batch = blockIdx.x / count;
@@ -162,10 +112,12 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void transpose(View<con
   const Rows rows = {S, dims, batch, at.row * STEP - HALO, at.column * COLUMNS};
   u32 words[kHeld];
   rows.load(words, first);
-  transpose_words(tile, words, first);
+  tile.put(words, first);
   rows.copy_ends(tile);
   __syncthreads();
-  store({D.data + batch * D.stride[0], {D.stride[1], D.stride[2]}}, tile, dims, rows.column, at.row * STEP);
+  T* const to = D.data + batch * D.stride[0] + at.row * STEP;
+  tile.store<THREADS, HALO>(min(COLUMNS, dims.N - rows.column), at.row * STEP, dims.M,
+                            [&](int r) { return to + (rows.column + r) * D.stride[1]; });
 }
 
 #else
