@@ -30,6 +30,7 @@
 //!
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) < 4 && N2 <= 2  "few enough elements to be emulated quickly"
 //! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4 && N2 <= 2
+//! preset  ACROSS = 2, DOWN = 2, THREADS = 256  when sizeof(T) == 2 && min(N4, E4) >= 256
 //! preset  ACROSS = 1, DOWN = 1, THREADS = 64   when sizeof(T) < 4
 //! preset  ACROSS = 2, DOWN = 2, THREADS = 128  when sizeof(T) >= 4
 
