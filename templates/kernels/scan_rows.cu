@@ -4,9 +4,11 @@
 //!
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a row: some of a warp, or the block"
-//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of 16 bytes of a row that a thread has in flight"
+//! param   PACKS   = 4     in {1, 2, 4, 8}          "reads of a row that a thread has in flight"
+//! param   BYTES   = 16    in {16, 8}               "of a read"
 //!
-//! let     COUNT   = 16 / sizeof(T)                 "elements of a pack, which is read at once"
+//! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
+//! let     WIDER   = sizeof(T) == 2 && sizeof(O) == 4 "what is read as 8 bytes is stored as 16"
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     HELD    = LANES * PACKS * COUNT          "elements of a row that its threads hold"
 //!
@@ -20,6 +22,14 @@
 //!
 //! launch  grid ceil_div(M, ROWS)  block THREADS
 //!
+//! preset  LANES = 16, THREADS = 256, PACKS = 1, BYTES = 8   when WIDER == 1 && N > 32
+//! preset  LANES = 32, THREADS = 256, PACKS = 1, BYTES = 8   when WIDER == 1 && N > 32
+//! preset  LANES = 32, THREADS = 128, PACKS = 2, BYTES = 8   when WIDER == 1 && N > 32
+//! preset  LANES = 32, THREADS = 128, PACKS = 4, BYTES = 8   when WIDER == 1 && N > 32
+//! preset  LANES = 128, THREADS = 128, PACKS = 2, BYTES = 8  when WIDER == 1 && N > 32
+//! preset  LANES = 128, THREADS = 128, PACKS = 4, BYTES = 8  when WIDER == 1 && N > 32
+//! preset  LANES = 128, THREADS = 128, PACKS = 8, BYTES = 8  when WIDER == 1 && N > 32
+//! preset  LANES = 256, THREADS = 256, PACKS = 8, BYTES = 8  when WIDER == 1 && N > 32
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 4  when sizeof(T) == 2 && N > 32
@@ -45,7 +55,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void scan(View<const T, 2> X, V
                                                            f32 neutral, const Dims dims,
                                                            const __grid_constant__ Hooks hooks) {
   const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
-  scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS>(X, B, Y, dims.M, dims.N, op);
+  scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS, COUNT>(X, B, Y, dims.M, dims.N, op);
 }
 
 #else

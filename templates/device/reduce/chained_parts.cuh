@@ -43,9 +43,10 @@ struct ChainedTile {
   __device__ static s64 words(s64 tiles) { return tiles + ceil_div<s64>(tiles, kGroup) + spans(tiles); }
   __device__ static s64 spans(s64 tiles) { return ceil_div<s64>(tiles, kSpan); }
 
-  // Posts the tile's elements joined, for the tiles after it. Called by thread 0 before before().
-  template <class X> __device__ void post_own(const Part<X>& all) const {
-    if (!ends_row() && !ends(kGroup)) post(parts + tile, all);
+  // Posts the tile's elements joined, for the tiles after it. Called by thread 0 before before(), or with Near before
+  // before_near().
+  template <bool Near = false, class X> __device__ void post_own(const Part<X>& all) const {
+    if (!ends_row() && (Near || !ends(kGroup))) post(parts + tile, all);
   }
 
   // Returns what precedes the tile, whose elements joined are `all`, and posts what the tile ends, if anything. Called
@@ -60,11 +61,26 @@ struct ChainedTile {
     return smem.before;
   }
 
-  // Counts that the tile has read its span's words, which the last tile to do so clears. Called by the lanes of one
-  // warp, when what awaited() returned has been used, so that no fence needs to wait for stores of results.
-  __device__ void leave(int lane) const {
-    const int span = tile / kSpan, first = span * kSpan, count = min(kSpan, tiles - first);
-    const u32 arrived = lane == 0 ? atomicInc(readers + span, count - 1) : 0;
+  // Returns the same, of a row of up to Threads tiles, of which a thread awaits one each: a tile's elements are read as
+  // soon as they are posted, where before() has them joined by another tile first.
+  template <int Threads, class Op, class X = typename Op::X>
+  __device__ Part<X> before_near(ChainSmem<X>& smem, ScanSmem<Threads, 1, X>& scan, const Op& op) const {
+    static_assert(Threads <= kSpan);
+    const int before = static_cast<int>(threadIdx.x);
+    if (threadIdx.x == 0) smem.zero = 0;
+    Part<X> part[1] = {before < tile ? await_post<X>(parts + before) : op.neutral()};
+    return scan_parts<Threads, Threads>(part, scan, op);
+  }
+
+  // Counts that the tile has read its span's words, and returns how many had. Called by the lanes of one warp, when
+  // what precedes the tile has been used, and before results are stored, which it need not wait for.
+  __device__ u32 leave(int lane) const {
+    const int span = tile / kSpan;
+    return lane == 0 ? atomicInc(readers + span, tiles_of(span) - 1) : 0;
+  }
+  // Clears the words if the tile was the last to read them. Called by the same warp with what leave() returned.
+  __device__ void clear_if_last(u32 arrived, int lane) const {
+    const int span = tile / kSpan, first = span * kSpan, count = tiles_of(span);
     if (__shfl_sync(0xffffffff, arrived, 0) + 1 < count) return;
     for (int i = lane; i < count; i += 32) relaxed::store(parts + first + i, 0);
     if (lane * kGroup < count) relaxed::store(groups + first / kGroup + lane, 0);
@@ -94,6 +110,7 @@ struct ChainedTile {
   }
 
  private:
+  __device__ int tiles_of(int span) const { return min(kSpan, tiles - span * kSpan); }
   __device__ bool ends_row() const { return tile + 1 == tiles; }
   __device__ bool ends(int count) const { return (tile + 1) % count == 0; }
 };
@@ -138,10 +155,11 @@ __device__ inline void prefetch_tile(const View<const T, 2>& from, u32 number, u
 }
 
 // Scans a tile of Threads * Packs packs of one of `rows` rows, which the grid's blocks share. With Ahead a block begins
-// to bring to L2 the tile that lies so many behind its own: memory then works while blocks wait for each other. A block
-// has its tile in registers before it stores results: `to` may be `from`. `words` and `counters` are those of
-// ChainedRows, 0 before a launch, and after it.
-template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, class T, class O, class Op>
+// to bring to L2 the tile that lies so many behind its own: memory then works while blocks wait for each other. With
+// Near a row has at most Threads tiles, each of which reads what all tiles before it posted. A block has its tile in
+// registers before it stores results: `to` may be `from`. `words` and `counters` are those of ChainedRows, 0 before a
+// launch, and after it.
+template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, bool Near, class T, class O, class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
@@ -165,11 +183,19 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   Part<X> part[Packs];
   scanned.join(part);
   const Part<X> all = scan_parts<Threads, Threads>(part, smem, op);
-  if (threadIdx.x == 0) chained.post_own(all);
-  const Part<X> before = chained.before(all, chain, op);
+  if (threadIdx.x == 0) chained.template post_own<Near>(all);
+  Part<X> before;
+  if constexpr (Near) {
+    __shared__ ScanSmem<Threads, 1, X> near;
+    before = chained.template before_near<Threads>(chain, near, op);
+  } else {
+    before = chained.before(all, chain, op);
+  }
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const u32 arrived = threadIdx.x < 32 ? chained.leave(lane) : 0;
 #pragma unroll
   for (Part<X>& of_pack : part) of_pack = op.joined(before, of_pack);
   scanned.convert_again(chain.zero);
   scanned.template store<Exclusive>(to, part);
-  if (threadIdx.x < 32) chained.leave(static_cast<int>(threadIdx.x));
+  if (threadIdx.x < 32) chained.clear_if_last(arrived, lane);
 }

@@ -107,7 +107,8 @@ class RingScan {
         smem_.before[known] = before;
         smem_.known[known].arrive();
       }
-      chained.leave(static_cast<int>(threadIdx.x % 32));
+      const int lane = static_cast<int>(threadIdx.x % 32);
+      chained.clear_if_last(chained.leave(lane), lane);
     }
   }
 

@@ -168,13 +168,13 @@ template <class Row, class T, class Op> struct ScannedRow {
   }
 };
 
-// Scans the rows of a block, of which Lanes threads keep each in registers before its results are stored: `to` may be
-// `from`. `flags` says where segments begin. Called by all Threads threads.
-template <bool Exclusive, int Threads, int Lanes, int Packs, class T, class O, class Op>
+// Scans the rows of a block, of which Lanes threads keep each in registers, as packs of Count elements, before its
+// results are stored: `to` may be `from`. `flags` says where segments begin. Called by all Threads threads.
+template <bool Exclusive, int Threads, int Lanes, int Packs, int Count, class T, class O, class Op>
 __device__ inline void scan_rows(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, const Op& op) {
   __shared__ ScanSmem<Threads, Packs, typename Op::X> smem;
-  const RegisterRow<Threads, Lanes, 1, 16 / sizeof(T), Packs> row(from, rows, columns);
+  const RegisterRow<Threads, Lanes, 1, Count, Packs> row(from, rows, columns);
   const ScannedRow<decltype(row), T, Op> scanned(row, op, from, flags);
   Part<typename Op::X> part[Packs];
   scanned.join(part);
