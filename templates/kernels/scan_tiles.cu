@@ -19,6 +19,7 @@
 //! require sizeof(T) == 4 || PACKS * BLOCKS * THREADS * BYTES <= 98304 "what a thread holds must fit into registers"
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
 //! require NEAR == 0 || TILES <= THREADS            "a thread waits for one tile"
+//! require NEAR == 0 || THREADS < 512 || PACKS * BYTES <= 64 "what a thread holds and awaits must fit into registers"
 //! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"
 //! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"

@@ -271,6 +271,13 @@ TEST_CASE("rows are scanned, in registers and across blocks, with and without th
   check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=140000", "THREADS=128", "PACKS=2"});
   check_passes({"scan", kDevice, kEmulator, "M=3", "N=150001", "THREADS=128", "PACKS=2", "BYTES=8", "T=bf16",
                 "AHEAD=256", "--pitch", "X=150003"});
+  // Each tile reads what every tile before it posted.
+  check_passes({"scan", kDevice, kEmulator, "M=2", "N=40001", "THREADS=128", "PACKS=2", "BLOCKS=8", "NEAR=1"});
+  check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=50000", "THREADS=128", "PACKS=2", "NEAR=1",
+                "EXCLUSIVE=1", "T=bf16", "BYTES=8"});
+  // Rows of 16 bits whose results have 32.
+  for (const char* columns : {"N=33", "N=100", "N=333", "N=1001", "N=4000"})
+    check_passes({"scan", kDevice, kEmulator, "M=3", columns, "T=bf16", "O=f32", "BYTES=8"});
   for (const char* rows : {"M=0", "M=3"}) check_passes({"scan", kDevice, kEmulator, rows, "N=0"});
 }
 
