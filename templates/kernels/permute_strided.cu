@@ -50,10 +50,6 @@ __device__ inline void move(const View<const T, 5>& S, const View<T, 5>& D, cons
   constexpr int kOrder[5] = {P0, P1, P2, P3, P4};
   const Index extent[5] = {static_cast<Index>(dims.N0), static_cast<Index>(dims.N1), static_cast<Index>(dims.N2),
                            static_cast<Index>(dims.N3), static_cast<Index>(dims.N4 / PACK)};
-  // Whether a dimension of D is inside one of more than one index. The outermost one needs no division.
-  bool divides[5];
-#pragma unroll
-  for (int k = 0; k < 5; ++k) divides[k] = k > 0 && (divides[k - 1] || extent[kOrder[k - 1]] > 1);
   Access x[UNITS];
   s64 to[UNITS];
 #pragma unroll
@@ -65,7 +61,7 @@ __device__ inline void move(const View<const T, 5>& S, const View<T, 5>& D, cons
     for (int k = 4; k >= 0; --k) {
       const Index n = extent[kOrder[k]];
       if (n == 1) continue;
-      const Index above = divides[k] ? rest / n : 0;
+      const Index above = rest / n;
       const s64 index = static_cast<s64>(rest - above * n) * (k == 4 ? PACK : 1);
       rest = above;
       from += index * S.stride[kOrder[k]];
