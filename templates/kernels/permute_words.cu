@@ -95,7 +95,8 @@ template <bool Fused> __device__ inline Run<Fused> run(int inner, int outer, s64
 }
 
 // Loads the thread's word of rows `first`, first + 1, ..., of which those that the run lacks are zeros.
-__device__ inline void load(u32 (&words)[kHeld], const Run<FUSE_D == 1>& rows, const T* column, int first, bool inside) {
+__device__ inline void load(u32 (&words)[kHeld], const Run<FUSE_D == 1>& rows, const T* column, int first,
+                            bool inside) {
   const int from = max(-first, 0), to = inside ? min(rows.extent - first, kHeld) : 0, top = max(first, 0);
   const T* row = column + rows.offset(top);
   int within = FUSE_D == 1 ? static_cast<u32>(top) % static_cast<u32>(rows.inner) : 0;

@@ -195,14 +195,18 @@ TEST_CASE("the innermost dimension moves by words, of one dimension or of two th
     CHECK(ran["config"]["FUSE_S"] == fused[1] - '0');
     CHECK(ran["check"]["passed"] == true);
   };
-  check(kEmulator, "11", {"N0=16", "N1=18", "N2=5", "N3=9", "N4=12", "P0=4", "P1=3", "P2=2", "P3=1", "P4=0", "--pitch",
-                          "S=12", "--pitch", "D=16"});
-  check(kEmulator, "10", {"N0=1", "N1=3", "N2=61", "N3=50", "N4=20", "P0=1", "P1=0", "P2=4", "P3=2", "P4=3", "T=bf16",
-                          "--pitch", "D=50", "--offset", "D=3"});
-  check("emulator:sm_80", "00", {"N0=2", "N1=1", "N2=61", "N3=60", "N4=20", "P0=1", "P1=0", "P2=3", "P3=4", "P4=2",
-                                 "T=bf16", "--pitch", "S=24", "--pitch", "D=61"});
-  check("emulator:sm_121a", "01", {"N0=2", "N1=33", "N2=128", "N3=3", "N4=12", "P0=1", "P1=0", "P2=3", "P3=4", "P4=2",
-                                   "T=u8", "--pitch", "S=12", "--pitch", "D=128"});
+  check(kEmulator, "11",
+        {"N0=16", "N1=18", "N2=5", "N3=9", "N4=12", "P0=4", "P1=3", "P2=2", "P3=1", "P4=0", "--pitch", "S=12",
+         "--pitch", "D=16"});
+  check(kEmulator, "10",
+        {"N0=1", "N1=3", "N2=61", "N3=50", "N4=20", "P0=1", "P1=0", "P2=4", "P3=2", "P4=3", "T=bf16", "--pitch", "D=50",
+         "--offset", "D=3"});
+  check("emulator:sm_80", "00",
+        {"N0=2", "N1=1", "N2=61", "N3=60", "N4=20", "P0=1", "P1=0", "P2=3", "P3=4", "P4=2", "T=bf16", "--pitch", "S=24",
+         "--pitch", "D=61"});
+  check("emulator:sm_121a", "01",
+        {"N0=2", "N1=33", "N2=128", "N3=3", "N4=12", "P0=1", "P1=0", "P2=3", "P3=4", "P4=2", "T=u8", "--pitch", "S=12",
+         "--pitch", "D=128"});
 }
 
 TEST_CASE("permute has an example, and takes rows at any pitch and address") {

@@ -67,8 +67,7 @@ template <class T, int Rows, int Columns> struct WordTile {
   // The elements of one column in rows first, first + 1, ... that fit into a word.
   __device__ static u32 of_column(const u32 (&words)[kHeld], int column, int first) {
     if constexpr (kSize == 4) return words[first];
-    if constexpr (kSize == 2)
-      return __byte_perm(words[first], words[first + 1], column == 0 ? 0x5410 : 0x7632);
+    if constexpr (kSize == 2) return __byte_perm(words[first], words[first + 1], column == 0 ? 0x5410 : 0x7632);
     const int pair = column < 2 ? 0x5140 : 0x7362;  // the compiler computes each pair once for two columns
     return __byte_perm(__byte_perm(words[first], words[first + 1], pair),
                        __byte_perm(words[first + 2], words[first + 3], pair), column % 2 == 0 ? 0x5410 : 0x7632);
