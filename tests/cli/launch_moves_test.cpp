@@ -27,6 +27,10 @@ TEST_CASE("matrices are filled with a number or an expression of the indices, wh
     for (const char* flat : {"FLAT=0", "FLAT=1"})
       passes({"M=3", "N=4128", flat, "WHOLE=1", "UNROLL=2", "--scalar", "x=3"});
   }
+  // What a block writes as one row is all of its threads'.
+  const CommandResult refused = run_command({"run", "fill", kDevice, kEmulator, "M=33", "N=129", "FLAT=1", "LANES=8"});
+  CHECK(refused.exit == 1);
+  CHECK(refused.err.find("all threads of a block share what is written as one row") != std::string::npos);
   check_passes({"fill", kDevice, kEmulator, "M=2", "N=9", "T=s64", "F=s64", "--hook", "value=x - column"});
   check_passes({"fill", kDevice, kEmulator, "M=3", "N=4001", "UNROLL=4", "--scalar", "x=-1.5"});
   for (const char* rows : {"M=0", "M=3"}) check_passes({"fill", kDevice, kEmulator, rows, "N=0"});
