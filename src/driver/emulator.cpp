@@ -1,7 +1,9 @@
 #include "driver/emulator.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/companion.h"
 #include "base/text.h"
@@ -114,6 +116,8 @@ Result<DeviceInfo> emulated_device(const EmulatorSettings& settings) {
     if (settings.processors != 0) device.sm_count = settings.processors;
     return device;
   }
+  std::ranges::sort(targets, {}, [](const std::string& target) { return std::pair(target.size(), target); });
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   return unknown_name(
       failure(ErrorCode::not_found, "the emulator has no device for {}; it has {}", settings.arch, joined(targets)),
       settings.arch, targets);

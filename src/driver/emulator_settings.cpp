@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <vector>
 
 #include <tma_jit/emulator.h>
 
@@ -78,11 +79,16 @@ std::string_view take(std::string_view& rest, std::string_view ends) {
 }
 
 Result<void> read_words(EmulatorSettings& settings, std::string_view rest, bool target_allowed) {
+  std::vector<std::string_view> given;
   while (!rest.empty()) {
     const std::string_view word = rest.starts_with(kTrace) ? std::exchange(rest, {}) : take(rest, ":,");
     const std::size_t equals = word.find('=');
     if (equals != std::string_view::npos) {
-      TMA_JIT_CHECK(set(settings, word.substr(0, equals), word.substr(equals + 1)));
+      const std::string_view name = word.substr(0, equals);
+      if (std::ranges::find(given, name) != given.end())
+        return failure(ErrorCode::invalid_argument, "emulator: {} is given twice", name);
+      given.push_back(name);
+      TMA_JIT_CHECK(set(settings, name, word.substr(equals + 1)));
     } else if (word.find('/') != std::string_view::npos) {
       settings.library = word;
     } else if (target_allowed && settings.arch.empty()) {

@@ -57,8 +57,23 @@ TEST_CASE("unknown verbs, kernels, names and options") {
        "invalid_argument: --device emulator:sm_90a: the emulated device is sm_90a and the target wanted is sm_100a, "
        "whose "
        "code it does not run: name one of them\n"},
-      {{"plan", "gemm", "--bogus"}, 2, "invalid_argument: plan: The following argument was not expected: --bogus\n"},
-      {{"cache"}, 2, "invalid_argument: cache: A subcommand is required\n"},
+      {{"plan", "gemm", "--bogus"}, 2, "invalid_argument: plan: there is no option --bogus\n"},
+      {{"plan", "gemm", "--devise=h100"},
+       2,
+       "invalid_argument: plan: there is no option --devise; did you mean \"--device\"?\n  tma-jit plan --help says "
+       "what "
+       "it takes\n"},
+      {{"--quiet", "lst"}, 2, "invalid_argument: --quiet stands before the verb; options stand behind it\n"},
+      {{"cache"}, 2, "invalid_argument: cache: no verb was given; verbs are stat, verify, explain, ls"},
+      {{"cache", "--quiet", "stat"},
+       2,
+       "invalid_argument: cache: --quiet stands before the verb; options stand behind it\n"},
+      {{"cache", "stta"}, 2, "invalid_argument: cache: no verb is named \"stta\"; verbs are stat, verify, explain, ls"},
+      {{"cache", "show"},
+       2,
+       "invalid_argument: cache show: key is required\n  tma-jit cache show --help says what it takes\n"},
+      {{"cache", "stat", "a"}, 2, "invalid_argument: cache stat: the word \"a\" is one too many\n"},
+      {{"warm", "copi", "--arch", "sm_90a"}, 2, "not_found: no kernel is named \"copi\"; did you mean \"copy\"?\n"},
       {scale({"TREADS=64"}), 2,
        "invalid_argument: TREADS=64: scale has no dim, param or type \"TREADS\"; it has N, THREADS, "
        "WITH_Z, T; did you mean \"THREADS\"?\n"},
@@ -99,6 +114,51 @@ TEST_CASE("malformed values") {
       {scale({"N=2000", "--operand", "X : f32[N]"}), 1,
        "parse: operand:1:1: X is a tensor already; an operand has a name of its own\n  X : f32[N]\n  ^\n"},
       {scale({"--hook", "finish"}), 2, "invalid_argument: --hook \"finish\": expected NAME=VALUE\n"},
+      {{"warm", "copy", "--arch", "sm_90a,"},
+       2,
+       "invalid_argument: --arch sm_90a,: \"\" is not a target; write sm_ and a number, e.g. sm_90a\n"},
+      {{"list", "--arch", "sm_77"},
+       1,
+       "unsupported: --arch sm_77: no kernel serves it; there are some for sm_80, sm_86, "},
+  });
+}
+
+TEST_CASE("values that an option does not take") {
+  check_all({
+      {scale({"--sm-budget", "few"}), 2,
+       "invalid_argument: plan: --sm-budget: \"few\" is not a whole number from -2147483648 to 2147483647\n"},
+      {scale({"--seed", "-1"}, "run"), 2,
+       "invalid_argument: run: --seed: \"-1\" is not a whole number from 0 to 18446744073709551615\n"},
+      {scale({"--repeat", "0"}, "bench"), 2,
+       "invalid_argument: bench: --repeat: \"0\" is not a whole number from 1 to 1000000\n"},
+      {{"warm", "copy", "--arch", "sm_90a", "--jobs", "2000"},
+       2,
+       "invalid_argument: warm: --jobs: \"2000\" is not a whole number from 1 to 1024\n"},
+      {scale({"--check=maybe"}, "run"), 2, "invalid_argument: run: --check takes no value\n"},
+      {scale({"--data"}, "run"), 2, "invalid_argument: run: --data needs a value\n"},
+      {scale({"--data", "normal", "--data", "integers"}, "run"), 2, "invalid_argument: run: --data is given twice\n"},
+      {{"cache", "clear", "--cache-dir", ""}, 2, "invalid_argument: cache clear: --cache-dir: the value is empty\n"},
+  });
+  for (const char* size : {"few", "-1", "1Q", "K", "5 M", "99999999999999999999"}) {
+    const CommandResult refused = run_command({"cache", "trim", "--max-size", size});
+    CHECK(refused.exit == 2);
+    CHECK(refused.err.starts_with("invalid_argument: cache trim: --max-size: \"" + std::string(size) +
+                                  "\" is not a size; write bytes, or a number with a unit: 500M, 2G\n"));
+  }
+  CHECK(run_command({"cache", "trim", "--max-size", "16E"}).err.find("is more bytes than fit into 64 bits") !=
+        std::string::npos);
+  for (const char* size : {"0", "500M", "2g", "3KiB", "15EB"})
+    CHECK(run_command({"cache", "trim", "--max-size", size}).exit == 0);
+}
+
+TEST_CASE("a pack that does not exist is not an empty one, and a folder has no signature") {
+  const std::string pack = (scratch_folder() / "no.tmjpack").string(), folder = scratch_folder().string();
+  for (const char* verb : {"verify", "ls"}) check_all({{{"cache", verb, pack}, 1, "io: pack "}});
+  check_all({
+      {{"cache", "verify", "--pack-key", "k"},
+       2,
+       "invalid_argument: --pack-key k: name the pack that it must have signed\n"},
+      {{"cache", "verify", folder, "--pack-key", "k"}, 2, "invalid_argument: --pack-key k: "},
   });
 }
 
@@ -203,15 +263,16 @@ TEST_CASE("the emulator is a device for every target it knows") {
     CHECK_MESSAGE(result.exit == 0, result.err);
     CHECK(result.out.find("passed") != std::string::npos);
   }
-  for (const char* device :
-       {"emulator:polcy=lazy", "emulator:sm_90a:policy=lzy", "emulator:seed=x", "emulator:sm_90a:7"}) {
+  for (const char* device : {"emulator:polcy=lazy", "emulator:sm_90a:policy=lzy", "emulator:seed=x",
+                             "emulator:sm_90a:7", "emulator:policy=lazy,policy=eager"}) {
     const CommandResult refused = run_command({"run", "copy", "N=5", "--device", device});
     CHECK(refused.exit == 2);
     CHECK(refused.err.find("--device " + std::string(device) + ": emulator: ") != std::string::npos);
   }
   const CommandResult unknown = run_command({"run", "copy", "N=5", "--device", "emulator:sm_42"});
   CHECK(unknown.exit == 1);
-  CHECK(unknown.err.find("the emulator has no device for sm_42") != std::string::npos);
+  CHECK(unknown.err.find("the emulator has no device for sm_42; it has sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, "
+                         "sm_120a, sm_121a") != std::string::npos);
 }
 
 TEST_CASE("offsets and pitches that no memory has are errors") {

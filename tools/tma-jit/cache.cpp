@@ -20,7 +20,11 @@ Outcome<int> stat(const Settings& settings, const CacheWords&) {
 }
 
 Outcome<int> verify(const Settings& settings, const CacheWords& words) {
-  const auto place = cache_place(settings, words);
+  if (!words.pack_keys.empty() && words.file.empty())
+    return usage("--pack-key {}: name the pack that it must have signed", words.pack_keys.front());
+  CLI_ASSIGN(const auto place, cache_place(settings, words));
+  if (!words.pack_keys.empty() && std::filesystem::is_directory(place))
+    return usage("--pack-key {}: {} is a folder, and only a pack is signed", words.pack_keys.front(), place.string());
   CLI_ASSIGN(const std::vector<CacheEntryInfo> entries, cache_verify(place, pack_keys(words)));
   std::size_t faulty = 0;
   Json objects = Json::array();
@@ -65,8 +69,12 @@ std::filesystem::path cache_root(const Settings& settings) {
   return settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
 }
 
-std::filesystem::path cache_place(const Settings& settings, const CacheWords& words) {
-  return words.file.empty() ? cache_root(settings) : std::filesystem::path(words.file);
+Outcome<std::filesystem::path> cache_place(const Settings& settings, const CacheWords& words) {
+  if (words.file.empty()) return cache_root(settings);
+  std::filesystem::path pack = words.file;
+  std::error_code ignored;
+  if (!std::filesystem::exists(pack, ignored)) return failed(ErrorCode::io, "pack {}: no such file", words.file);
+  return pack;
 }
 
 std::vector<std::filesystem::path> pack_keys(const CacheWords& words) {

@@ -26,7 +26,7 @@ struct CacheWords {
 
 std::filesystem::path cache_root(const Settings& settings);
 // Returns the pack that was given, else the cache folder.
-std::filesystem::path cache_place(const Settings& settings, const CacheWords& words);
+[[nodiscard]] Outcome<std::filesystem::path> cache_place(const Settings& settings, const CacheWords& words);
 std::vector<std::filesystem::path> pack_keys(const CacheWords& words);
 
 // One action of `cache`; `declare` adds its own arguments.

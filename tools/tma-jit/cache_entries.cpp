@@ -31,7 +31,8 @@ Json metadata_of(const CacheEntryInfo& entry) {
 }
 
 Outcome<int> list(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const auto entries, cache_verify(cache_place(settings, words)));
+  CLI_ASSIGN(const auto place, cache_place(settings, words));
+  CLI_ASSIGN(const auto entries, cache_verify(place));
   Json objects = Json::array();
   for (const CacheEntryInfo& entry : entries) {
     settings.console.result("{}  {:<16} {:<8} {:>9}  {}{}\n", entry.key.substr(0, kShownDigits), entry.kernel,
@@ -44,12 +45,13 @@ Outcome<int> list(const Settings& settings, const CacheWords& words) {
                        {"used_s", entry.used_s},
                        {"fault", entry.fault}});
   }
-  settings.console.object({{"root", cache_place(settings, words).string()}, {"entries", objects}});
+  settings.console.object({{"root", place.string()}, {"entries", objects}});
   return kDone;
 }
 
 Outcome<int> show(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const CacheEntry entry, cache_read(cache_place(settings, words), words.key));
+  CLI_ASSIGN(const auto place, cache_place(settings, words));
+  CLI_ASSIGN(const CacheEntry entry, cache_read(place, words.key));
   const Json metadata = metadata_of(entry.info);
   settings.console.result("key        {}\nfile       {}\ncubin      {}\nused       {}\n", entry.info.key,
                           readable_bytes(entry.info.bytes), readable_bytes(entry.cubin.size()),
@@ -67,7 +69,8 @@ Outcome<int> show(const Settings& settings, const CacheWords& words) {
 }
 
 Outcome<int> extract(const Settings& settings, const CacheWords& words) {
-  CLI_ASSIGN(const CacheEntry entry, cache_read(cache_place(settings, words), words.key));
+  CLI_ASSIGN(const auto place, cache_place(settings, words));
+  CLI_ASSIGN(const CacheEntry entry, cache_read(place, words.key));
   CLI_CHECK(write_bytes(words.output, {}, entry.cubin));
   settings.console.report("wrote {} of {} for {} to {}\n", readable_bytes(entry.cubin.size()), entry.info.kernel,
                           entry.info.arch, words.output);

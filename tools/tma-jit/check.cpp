@@ -129,8 +129,8 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile
 }
 
 // Returns the architectures in --arch, separated by commas; without it, those of the file.
-std::vector<std::string> archs_of(const Settings& settings, const Kernel& kernel) {
-  return settings.arch.empty() ? kernel.files.front().archs : split_commas(settings.arch);
+Outcome<std::vector<std::string>> archs_of(const Settings& settings, const Kernel& kernel) {
+  return settings.arch.empty() ? kernel.files.front().archs : targets_in(settings.arch);
 }
 
 Outcome<int> check(const Settings& settings, const Words& words) {
@@ -145,7 +145,8 @@ Outcome<int> check(const Settings& settings, const Words& words) {
   settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");
   Json archs = Json::object(), emulated = Json::object();
   std::size_t built = 0, faults = 0, runs = 0, wrong = 0;
-  for (const std::string& arch : archs_of(settings, kernel)) {
+  CLI_ASSIGN(const std::vector<std::string> targets, archs_of(settings, kernel));
+  for (const std::string& arch : targets) {
     CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, file, arch));
     Json objects = Json::array();
     std::size_t here = 0;

@@ -1,7 +1,11 @@
 #include "command_line.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cstdio>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -16,20 +20,36 @@ std::vector<std::string> verb_names(const CLI::App& app) {
   return names;
 }
 
-// Fails if the first word is neither a verb nor an option, which CLI11 would report as an unexpected argument.
-Outcome<void> check_verb(const CLI::App& app, const std::string& first) {
-  const std::vector<std::string> verbs = verb_names(app);
-  if (first.starts_with('-') || std::find(verbs.begin(), verbs.end(), first) != verbs.end()) return {};
-  const std::string known = fmt::format("verbs are {}", fmt::join(verbs, ", "));
-  if (first.empty()) return usage("no verb was given; {}", known);
-  return unknown_name(usage("no verb is named \"{}\"; {}", first, known), first, verbs);
+// The verb that the command line names, below which there is none; `words` are those behind it.
+struct NamedVerb {
+  const CLI::App* app;
+  std::string path;  // the verbs, e.g. "cache show"; empty: the command itself
+  std::vector<std::string> words;
+};
+
+bool asks_for_text(const std::string& word) {
+  return word == "-h" || word == "--help" || word == "--version";
 }
 
-tl::unexpected<Failure> parse_failure(const CLI::ParseError& fault, const std::string& first) {
-  if (first.empty() || first.starts_with('-')) return usage("{}", fault.what());
-  auto failure = usage("{}: {}", first, fault.what());
-  failure.value().error.detail = fmt::format("tma-jit {} --help says what it takes", first);
-  return failure;
+// Finds the verb. Fails if a word in a verb's place is none, which CLI11 would not name.
+Outcome<NamedVerb> find_verb(const CLI::App& app, std::vector<std::string> words) {
+  NamedVerb named{&app, "", std::move(words)};
+  while (true) {
+    const std::vector<std::string> verbs = verb_names(*named.app);
+    if (verbs.empty()) return named;
+    const std::string before = named.path.empty() ? "" : named.path + ": ";
+    const std::string known = fmt::format("verbs are {}", fmt::join(verbs, ", "));
+    const std::string word = named.words.empty() ? "" : named.words.front();
+    const bool has_verb = !word.empty() && !word.starts_with('-');
+    if (!has_verb && std::any_of(named.words.begin(), named.words.end(), asks_for_text)) return named;
+    if (word.empty()) return usage("{}no verb was given; {}", before, known);
+    if (!has_verb) return usage("{}{} stands before the verb; options stand behind it", before, word);
+    if (std::find(verbs.begin(), verbs.end(), word) == verbs.end())
+      return unknown_name(usage("{}no verb is named \"{}\"; {}", before, word, known), word, verbs);
+    named.app = named.app->get_subcommand(word);
+    named.path += (named.path.empty() ? "" : " ") + word;
+    named.words.erase(named.words.begin());
+  }
 }
 
 std::vector<std::string> option_names(const CLI::Option& option) {
@@ -37,6 +57,103 @@ std::vector<std::string> option_names(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+// Whether `word` is an option of this name with a value behind "=".
+bool has_value_of(const std::string& word, const std::string& name) {
+  return word.starts_with(name + "=");
+}
+
+tl::unexpected<Failure> unexpected_word(const NamedVerb& verb, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  if (!name.starts_with('-')) return usage("{}: the word \"{}\" is one too many", verb.path, word);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.app->get_options()) {
+    for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+  }
+  auto failure = usage("{}: there is no option {}", verb.path, name);
+  return name.starts_with("--") ? unknown_name(std::move(failure), name, names) : failure;
+}
+
+// An option without a value, or that was given twice.
+tl::unexpected<Failure> mismatched(const NamedVerb& verb, const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = verb.app->get_option_no_throw(name);
+  if (option == nullptr) return usage("{}: {}", verb.path, text);
+  return option->count() > 1 ? usage("{}: {} is given twice", verb.path, name)
+                             : usage("{}: {} needs a value", verb.path, name);
+}
+
+// A value that an option does not take. The values of options that have one are checked as Verb::option says.
+tl::unexpected<Failure> unreadable(const NamedVerb& verb, const std::string& text) {
+  for (const CLI::Option* option : verb.app->get_options()) {
+    for (const std::string& name : option_names(*option)) {
+      const auto given = [&](const std::string& word) { return has_value_of(word, name); };
+      if (option->get_items_expected_max() == 0 && std::any_of(verb.words.begin(), verb.words.end(), given))
+        return usage("{}: {} takes no value", verb.path, name);
+    }
+  }
+  return usage("{}: {}", verb.path, text);
+}
+
+tl::unexpected<Failure> parse_failure(const CLI::App& app, const NamedVerb& verb, const CLI::ParseError& fault) {
+  if (verb.path.empty()) return usage("{}", fault.what());
+  const auto told = [&]() -> tl::unexpected<Failure> {
+    const std::vector<std::string> left = app.remaining(true);
+    if (dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr && !left.empty())
+      return unexpected_word(verb, left.front());
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&fault) != nullptr) return mismatched(verb, fault.what());
+    if (dynamic_cast<const CLI::ConversionError*>(&fault) != nullptr) return unreadable(verb, fault.what());
+    return usage("{}: {}", verb.path, fault.what());
+  };
+  auto failure = told();
+  failure.value().error.detail = fmt::format("tma-jit {} --help says what it takes", verb.path);
+  return failure;
+}
+
+// Returns a text of what is wrong with a value, or an empty one.
+using Check = std::string (*)(std::string&);
+
+std::string check_text(std::string& text) {
+  return text.empty() ? "the value is empty" : "";
+}
+
+template <class Number> std::optional<Number> read_number(const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, fault] = std::from_chars(text.data(), end, number);
+  if (fault != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+template <class Number> std::string check_number(std::string& text) {
+  if (read_number<Number>(text)) return "";
+  if constexpr (std::is_floating_point_v<Number>) return fmt::format("\"{}\" is not a number", text);
+  return fmt::format("\"{}\" is not a whole number from {} to {}", text, std::numeric_limits<Number>::min(),
+                     std::numeric_limits<Number>::max());
+}
+
+CLI::Option* checked(CLI::Option* option, Check check) {
+  return option->check(CLI::Validator(check, ""));
+}
+
+// Replaces a size such as 500M or 2GiB, in powers of 1024, by its bytes.
+std::string replace_size(std::string& text) {
+  constexpr std::string_view kUnits = "KMGTPE";
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string unit = text.substr(end);
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::size_t at = unit.empty() ? std::string_view::npos : kUnits.find(unit.front());
+  const unsigned shift = at == std::string_view::npos ? 0 : 10 * (static_cast<unsigned>(at) + 1);
+  const std::string rest = shift == 0 ? unit : unit.substr(1);
+  const auto number = read_number<std::uint64_t>(text.substr(0, end));
+  const bool known = rest.empty() || rest == "B" || (shift > 0 && rest == "IB");
+  if (!number || !known)
+    return fmt::format("\"{}\" is not a size; write bytes, or a number with a unit: 500M, 2G", text);
+  if (*number > std::numeric_limits<std::uint64_t>::max() >> shift)
+    return fmt::format("\"{}\" is more bytes than fit into 64 bits", text);
+  text = std::to_string(*number << shift);
+  return "";
 }
 
 DeclaredVerb declared_verb(const CLI::App& app) {
@@ -63,12 +180,19 @@ Option Option::required(bool yes) {
 }
 
 Option Option::range(int least, int most) {
-  declared_->check(CLI::Range(least, most));
+  // Before what is checked of every number.
+  declared_->transform(CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        const auto value = read_number<int>(text);
+        if (value && *value >= least && *value <= most) return "";
+        return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
+      },
+      fmt::format("{} to {}", least, most)));
   return *this;
 }
 
 Option Option::size_in_bytes() {
-  declared_->transform(CLI::AsSizeValue(false));
+  declared_->transform(CLI::Validator(replace_size, ""));
   return *this;
 }
 
@@ -116,23 +240,23 @@ Option Verb::flag(const char* names, std::optional<bool>& value, const char* hel
 }
 
 Option Verb::option(const char* names, std::string& value, const char* help) {
-  return Option(declared_->add_option(names, value, help));
+  return Option(checked(declared_->add_option(names, value, help), check_text));
 }
 
 Option Verb::option(const char* names, int& value, const char* help) {
-  return Option(declared_->add_option(names, value, help));
+  return Option(checked(declared_->add_option(names, value, help), check_number<int>));
 }
 
 Option Verb::option(const char* names, unsigned& value, const char* help) {
-  return Option(declared_->add_option(names, value, help));
+  return Option(checked(declared_->add_option(names, value, help), check_number<unsigned>));
 }
 
 Option Verb::option(const char* names, std::uint64_t& value, const char* help) {
-  return Option(declared_->add_option(names, value, help));
+  return Option(checked(declared_->add_option(names, value, help), check_number<std::uint64_t>));
 }
 
 Option Verb::option(const char* names, double& value, const char* help) {
-  return Option(declared_->add_option(names, value, help));
+  return Option(checked(declared_->add_option(names, value, help), check_number<double>));
 }
 
 Option Verb::option(const char* names, std::vector<std::string>& values, const char* help) {
@@ -174,8 +298,7 @@ DeclaredVerb CommandLine::declared() const {
 }
 
 Outcome<Action> CommandLine::parse(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  CLI_CHECK(check_verb(*app_, first));
+  CLI_ASSIGN(const NamedVerb verb, find_verb(*app_, {argv + std::min(argc, 1), argv + argc}));
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -186,7 +309,7 @@ Outcome<Action> CommandLine::parse(int argc, char** argv) {
   } catch (const CLI::CallForVersion&) {
     return version_;
   } catch (const CLI::ParseError& fault) {
-    return parse_failure(fault, first);
+    return parse_failure(*app_, verb, fault);
   }
   return chosen_;
 }

@@ -51,6 +51,17 @@ bool serves(const KernelInfo& info, const std::string& arch) {
                                      [&](const std::string& served) { return served == arch || served == base; });
 }
 
+// Every target that some file serves, in the order of their numbers.
+std::vector<std::string> targets_of(const std::vector<Result<KernelInfo>>& all) {
+  std::vector<std::string> targets;
+  for (const Result<KernelInfo>& info : all) {
+    if (info) targets.insert(targets.end(), info->archs.begin(), info->archs.end());
+  }
+  std::ranges::sort(targets, {}, [](const std::string& target) { return std::pair(target.size(), target); });
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  return targets;
+}
+
 Outcome<int> list(const Settings& settings, bool probes) {
   Settings without_device = settings;
   without_device.arch.clear();
@@ -63,12 +74,17 @@ Outcome<int> list(const Settings& settings, bool probes) {
   CLI_ASSIGN(Engine engine, make_engine(without_device));
   std::vector<KernelInfo> kernels;
   Json faults = Json::array();
-  for (Result<KernelInfo>& info : engine.kernels()) {
+  const std::vector<Result<KernelInfo>> all = engine.kernels();
+  for (const Result<KernelInfo>& info : all) {
     if (info && info->probe == probes && serves(*info, arch)) kernels.push_back(*info);
     if (!info) {
       fmt::print(stderr, "{}\n", info.error().text());
       faults.push_back(cli::to_json(info.error()));
     }
+  }
+  if (kernels.empty() && !arch.empty()) {
+    return failed(ErrorCode::unsupported, "--arch {}: no {} serves it; there are some for {}", arch,
+                  probes ? "probe" : "kernel", fmt::join(targets_of(all), ", "));
   }
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const KernelInfo& a, const KernelInfo& b) { return a.kernel < b.kernel; });

@@ -107,6 +107,15 @@ void add_settings(Verb verb, Settings& settings) {
   verb.option("--log-level", settings.log_level, "trace, debug, info, warning, error or off");
 }
 
+Outcome<std::vector<std::string>> targets_in(const std::string& archs) {
+  std::vector<std::string> targets = archs.empty() ? std::vector<std::string>() : split_commas(archs);
+  for (const std::string& target : targets) {
+    const auto normal = normalise_arch(target);
+    if (!normal) return usage_of(normal.error(), "--arch " + archs);
+  }
+  return targets;
+}
+
 void add_remote(Verb verb, Settings& settings) {
   verb.option("--remote", settings.remote, "URL of a server of cache entries instead of TMA_JIT_REMOTE");
 }

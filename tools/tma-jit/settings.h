@@ -47,6 +47,9 @@ void add_shared(Verb verb, Settings& settings);
 // Returns the server that --remote names; without it, the environment names one.
 RemoteOptions remote_options(const Settings& settings);
 
+// Returns the targets of `archs`, which are separated by commas; none if it is empty.
+[[nodiscard]] Outcome<std::vector<std::string>> targets_in(const std::string& archs);
+
 // Returns whether --device names the emulator.
 bool is_emulated(const Settings& settings);
 

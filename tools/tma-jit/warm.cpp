@@ -101,8 +101,7 @@ class Work {
 
   // Each of the devices with each of the targets; a device alone has its own target.
   Outcome<void> choose_targets() {
-    const std::vector<std::string> archs =
-        settings_.arch.empty() ? std::vector<std::string>() : split_commas(settings_.arch);
+    CLI_ASSIGN(const std::vector<std::string> archs, targets_in(settings_.arch));
     for (const std::string& device : devices_of(settings_.device)) {
       for (const std::string& arch : archs) chosen_.push_back({device, arch});
       if (!archs.empty()) continue;
@@ -155,7 +154,13 @@ class Work {
 
   Outcome<void> add_for(const ListEntry& entry, const Target& target) {
     CLI_ASSIGN(Engine* const engine, targets_.engine(target));
-    CLI_ASSIGN(auto requests, warm_requests(*engine, entry.line));
+    auto given = warm_requests(*engine, entry.line);
+    if (!given) {
+      const bool unknown_word =
+          given.error().reason == ErrorReason::unknown_name && entry.place == entry.line.request.kernel;
+      return tl::make_unexpected(Failure(given.error(), unknown_word ? kUsage : kFailed));
+    }
+    std::vector<Request>& requests = *given;
     // A kernel need not have a file for every target.
     if (requests.empty()) {
       ++skipped_;
@@ -349,7 +354,7 @@ void add_warm(Verb command, Settings& settings) {
   verb.option("kernels", words->kernels, "kernels, all presets of each");
   verb.repeated("--list,--manifest", words->lists, "file of what to build, a JSON object a line; may be repeated");
   verb.flag("--all", words->all, "all presets of every kernel");
-  verb.option("-j,--jobs", words->jobs, "compiles at a time; default: processors");
+  verb.option("-j,--jobs", words->jobs, "compiles at a time; default: processors").range(1, 1024);
   verb.option("--pack", words->pack, "then write the whole cache into this file");
   verb.option("--sign", words->sign, "private key to sign the pack, and what is uploaded, with");
   Option prove =
