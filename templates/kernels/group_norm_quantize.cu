@@ -101,7 +101,7 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
     if (group.index < dims.N * dims.G && row.column <= 0) SCALE.data[group.index] = scale.scale;
     inverse = scale.inverse;
   } else {
-    inverse = 1 / GIVEN.data[0];
+    inverse = inverse_of(GIVEN.data[0]);
   }
   next_pass<KEPT>(row, read, [&] {
     if constexpr (!KEPT || SCALES == 0) normalise();

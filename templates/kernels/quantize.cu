@@ -92,7 +92,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> 
     if constexpr (SCALES == 2)
       store_groups(row, Q, SCALE);
     else
-      store_scaled(row, Q, 1 / GIVEN.data[0]);
+      store_scaled(row, Q, inverse_of(GIVEN.data[0]));
   }
 }
 

@@ -1,4 +1,6 @@
 // Kernels that compute along rows and groups, and their gradients, with rows of every length, type and way of storing.
+#include <fstream>
+
 #include <doctest/doctest.h>
 
 #include "launches.h"
@@ -174,6 +176,16 @@ TEST_CASE("groups of channels are normalised and quantized, each with its scale 
     for (const char* input : {"input=0", "input=s == 3 ? sqrt(-1 - x * x) : x"})  // all equal, and NaN
       check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=40", "G=2", scales, "--hook", input});
   }
+}
+
+TEST_CASE("zeros have a scale of 0, under which numbers of 8 bits are 0") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string zero = (scratch_folder() / "zero.raw").string();
+  std::ofstream(zero, std::ios::binary) << std::string(4, '\0');
+  for (const char* kernel : {"quantize", "rms_norm_quantize", "layer_norm_quantize"})
+    check_passes({kernel, kDevice, kEmulator, "M=3", "N=130", "SCALES=0", "--in", "GIVEN=" + zero});
+  check_passes(
+      {"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=16", "G=2", "SCALES=0", "--in", "GIVEN=" + zero});
 }
 
 TEST_CASE("rows are stored in 8 and in 4 bits with scales of 8 bits, and read again") {

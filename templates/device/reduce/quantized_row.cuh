@@ -15,6 +15,11 @@ __device__ inline Scale scale_of(f32 greatest) {
   return scale < 1.17549435e-38F ? Scale{0, 0} : Scale{scale, __fdividef(1, scale)};
 }
 
+// What elements in units of a given scale are multiplied by. Under a scale of 0, which zeros have, they are 0.
+__device__ inline f32 inverse_of(f32 scale) {
+  return scale == 0 ? 0.0F : 1 / scale;
+}
+
 // The greatest magnitude of pack p, or of the thread's elements; 0 where there are none.
 template <class Row> __device__ inline f32 greatest_magnitude(const Row& row, int p) {
   f32 greatest = 0;
@@ -75,6 +80,6 @@ __device__ inline void store_quantized(Row& row, Smem& smem, int turn, int rows,
     if (row.row < rows && row.column <= 0) scales.data[row.row * scales.stride[0]] = scale.scale;
     next_pass<Kept>(row, read_last, [&] { store_scaled(row, to, scale.inverse); });
   } else {
-    first_pass<Kept>(row, read_last, [&] { store_scaled(row, to, 1 / given.data[0]); });
+    first_pass<Kept>(row, read_last, [&] { store_scaled(row, to, inverse_of(given.data[0])); });
   }
 }
