@@ -121,6 +121,15 @@ TEST_CASE("integers must be exact, and so must every copy") {
             .mismatches == 1);
 }
 
+TEST_CASE("integers among other numbers are so by chance, and need not be exact") {
+  const Layout layout = Layout::row_major({4});
+  const std::vector<double> reference = {1.5, 0, 1000, -3};  // 0: rounded terms cancel
+  const std::vector<double> rounded = {1.5, 2.4e-7, 1000, -3}, wrong = {1.5, 0, 1001, -3};
+  CHECK(compare(encoded(DType::f32, layout, rounded), DType::f32, layout, reference, Strictness::integers).passed());
+  CHECK(compare(encoded(DType::f32, layout, wrong), DType::f32, layout, reference, Strictness::integers).mismatches ==
+        1);
+}
+
 TEST_CASE("unwritten elements and infinities") {
   const Layout layout = Layout::row_major({4});
   std::vector<std::byte> out = encoded(DType::f16, layout, {1, 2, 1e6, -1e6});

@@ -23,6 +23,11 @@ double rms_of(std::span<const double> values) {
   return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
 }
 
+bool are_integers(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return !std::isfinite(value) || value == std::nearbyint(value); });
+}
+
 bool is_poison(std::uint64_t bits, std::size_t size) {
   return bits == (~std::uint64_t{0} >> (64 - 8 * size));
 }
@@ -56,8 +61,7 @@ class Comparer {
  private:
   bool must_be_exact(double expected) const {
     if (strictness_ == Strictness::exact) return true;
-    return strictness_ == Strictness::integers && expected == std::nearbyint(expected) &&
-           std::fabs(expected) < kExactInteger;
+    return strictness_ == Strictness::integers && std::fabs(expected) < kExactInteger;
   }
   double rounded(double value) const { return decode(type_, encode(type_, value)); }
   bool overflows(double value) const { return std::fabs(rounded(value)) < std::fabs(value); }
@@ -88,7 +92,10 @@ Comparison compare(std::span<const std::byte> out, DType type, const Layout& lay
   result.elements = layout.elements();
   result.rms = rms_of(reference);
   const Decoder decoder(type);
-  if (!is_floating_point(type)) demand.strictness = Strictness::exact;
+  if (!is_floating_point(type))
+    demand.strictness = Strictness::exact;
+  else if (demand.strictness == Strictness::integers && !are_integers(reference))
+    demand.strictness = Strictness::tolerant;
   const Comparer comparer(type, demand, result.rms);
   result.tolerance = comparer.tolerance();
 

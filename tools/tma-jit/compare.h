@@ -27,8 +27,10 @@ Tolerance tolerance_of(DType type);
 
 enum class Strictness : std::uint8_t {
   tolerant,
-  integers,  // if the reference is an integer below 2^24, the output must be that integer rounded to its type
-  exact,     // every element must be the reference rounded to its type
+  // If all references are integers, an output below 2^24 must be its own rounded to the type. One among others that are
+  // none is an integer by chance, e.g. 0 where rounded terms cancel.
+  integers,
+  exact,  // every element must be the reference rounded to its type
 };
 
 // The accuracy required of an output. `sum_bits` is the precision of the kernel's sums if it is less than an f32's

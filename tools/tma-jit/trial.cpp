@@ -78,7 +78,7 @@ Outcome<OutputCheck> check_output(const DeviceTensor& output, const DeviceTensor
 const char* name_of(Strictness strictness) {
   switch (strictness) {
     case Strictness::exact: return "exact";
-    case Strictness::integers: return "exact where the reference is an integer";
+    case Strictness::integers: return "exact where all references are integers";
     default: return "tolerance";
   }
 }
