@@ -1,9 +1,10 @@
-// The hooks that docs/embedding.md and docs/attention.md show, run as they stand there, and what docs/manifest.md says
-// of the 8-bit floats. The kernels of docs/writing-templates.md are tutorial_test.cpp's.
+// The hooks that docs/embedding.md and docs/attention.md show, run as they stand there, the plan of docs/cli.md, and
+// what docs/manifest.md says of the 8-bit floats. The kernels of docs/writing-templates.md are tutorial_test.cpp's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "command.h"
@@ -73,6 +74,15 @@ TEST_CASE("the hooks that docs/embedding.md shows for map agree with their refer
   check(texts[0], {"N=1003", "--operand", "seed : u64 = 7", "--operand", "rate : f32 = 0.1"});
   check(texts[1], {"M=5", "N=512", "--operand", "x : bf16[M, N]", "--operand", "cosine : f32[M, 64]", "--operand",
                    "sine : f32[M, 64]"});
+}
+
+TEST_CASE("docs/cli.md shows what plan prints") {
+  const std::string page = text_of(TMA_JIT_SOURCE_DIR "/docs/cli.md"), prompt = "$ tma-jit ";
+  const std::size_t begin = page.find(prompt + "plan ") + prompt.size(), end = page.find('\n', begin);
+  const std::string shown = page.substr(end + 1, page.find("  ...\n", end) - end - 1);
+  std::istringstream line(page.substr(begin, end - begin));
+  const CommandResult planned = run_command({std::istream_iterator<std::string>(line), {}});
+  CHECK(planned.out.substr(0, shown.size()) == shown);
 }
 
 TEST_CASE("attention's examples of masks and scores agree with their references on every architecture") {
