@@ -30,6 +30,9 @@ TMA_JIT_API tma_jit_status tma_jit_request_param(tma_jit_request* request, const
                                                  tma_jit_error** error);
 TMA_JIT_API tma_jit_status tma_jit_request_scalar_integer(tma_jit_request* request, const char* name, int64_t value,
                                                           tma_jit_error** error);
+/* For values from 2^63 on, such as seeds. */
+TMA_JIT_API tma_jit_status tma_jit_request_scalar_unsigned(tma_jit_request* request, const char* name, uint64_t value,
+                                                           tma_jit_error** error);
 TMA_JIT_API tma_jit_status tma_jit_request_scalar_real(tma_jit_request* request, const char* name, double value,
                                                        tma_jit_error** error);
 /* The CUDA text of a hook: an expression, or a body that contains ';'. */

@@ -1,6 +1,7 @@
 // What a caller asks for: a plain value, to be built with designated initialisers.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,7 +12,12 @@
 
 namespace tma_jit {
 
-using Scalar = std::variant<std::int64_t, double>;
+// The value of a scalar: an integer, which need not fit into the 53 bits of a double, or a number.
+struct Scalar : std::variant<std::int64_t, std::uint64_t, double> {
+  using variant::variant;
+  template <std::unsigned_integral Value>
+  requires(sizeof(Value) < sizeof(std::uint64_t)) Scalar(Value value) : variant(std::uint64_t{value}) {}
+};
 
 struct NamedTensor {
   std::string name{};

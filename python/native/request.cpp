@@ -12,9 +12,27 @@
 namespace tma_jit::python {
 namespace {
 
-Scalar read_scalar(nb::handle value) {
-  if (PyLong_Check(value.ptr())) return nb::cast<std::int64_t>(value);
-  return nb::cast<double>(nb::float_(value));
+// Whether the value is a number of Python's or of NumPy's. Arrays are none, though they may convert to one.
+bool is_number(nb::handle value) {
+  if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return true;
+  const nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  if (numpy.is_valid()) return nb::isinstance(value, numpy.attr("number"));
+  PyErr_Clear();
+  return false;
+}
+
+Scalar read_scalar(nb::handle name, nb::handle value) {
+  if (!PyIndex_Check(value.ptr())) return nb::cast<double>(nb::float_(value));
+  const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
+  if (!whole.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long integer = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow == 0) return std::int64_t{integer};
+  const unsigned long long large = PyLong_AsUnsignedLongLong(whole.ptr());
+  if (PyErr_Occurred() == nullptr) return std::uint64_t{large};
+  PyErr_Clear();
+  raise_invalid("scalar " + nb::cast<std::string>(name) + ": " + nb::repr(value).c_str() +
+                " does not fit into 64 bits");
 }
 
 void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
@@ -46,7 +64,7 @@ constexpr std::pair<std::string_view, Setter> kParts[] = {
     {"scalars",
      [](KernelRequest& request, nb::handle value) {
        for (const auto [name, scalar] : nb::cast<nb::dict>(value)) {
-         request.request.scalars[nb::cast<std::string>(name)] = read_scalar(scalar);
+         request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, scalar);
        }
      }},
     {"hooks", set<&Request::hooks>},
@@ -72,9 +90,8 @@ void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
     }
     return;
   }
-  const bool number = PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr());
-  if (number) {
-    request.request.scalars[nb::cast<std::string>(name)] = read_scalar(value);
+  if (is_number(value)) {
+    request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, value);
   } else {
     add_tensor(request, name, value);
   }

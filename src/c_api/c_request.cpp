@@ -110,6 +110,11 @@ tma_jit_status tma_jit_request_scalar_integer(tma_jit_request* request, const ch
   return setting(__func__, request, name, error, [&](Request& r) { r.scalars[name] = std::int64_t{value}; });
 }
 
+tma_jit_status tma_jit_request_scalar_unsigned(tma_jit_request* request, const char* name, uint64_t value,
+                                               tma_jit_error** error) {
+  return setting(__func__, request, name, error, [&](Request& r) { r.scalars[name] = std::uint64_t{value}; });
+}
+
 tma_jit_status tma_jit_request_scalar_real(tma_jit_request* request, const char* name, double value,
                                            tma_jit_error** error) {
   return setting(__func__, request, name, error, [&](Request& r) { r.scalars[name] = value; });

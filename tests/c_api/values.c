@@ -224,6 +224,7 @@ static void nulls_of_values(void) {
   CHECK_NULL_REFUSED(tma_jit_request_type(NULL, "A", TMA_JIT_U8, &error), "request");
   CHECK_NULL_REFUSED(tma_jit_request_param(NULL, "A", 1, &error), "request");
   CHECK_NULL_REFUSED(tma_jit_request_scalar_integer(NULL, "A", 1, &error), "request");
+  CHECK_NULL_REFUSED(tma_jit_request_scalar_unsigned(NULL, "A", 1, &error), "request");
   CHECK_NULL_REFUSED(tma_jit_request_scalar_real(NULL, "A", 1, &error), "request");
   CHECK_NULL_REFUSED(tma_jit_request_hook(NULL, "A", "a", &error), "request");
   CHECK_NULL_REFUSED(tma_jit_request_workspace(NULL, "A", 1, &error), "request");

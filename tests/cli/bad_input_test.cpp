@@ -123,6 +123,17 @@ TEST_CASE("malformed values") {
   });
 }
 
+TEST_CASE("scalars of 64 bits are whole numbers up to the greatest") {
+  const auto sample = [](const char* seed) {
+    return run_command({"plan", "sample", "M=2", "N=50", "--device", "h100", "--scalar", seed, "--json"});
+  };
+  for (const char* seed : {"seed=18446744073709551615", "seed=0xffffffffffffffff"})
+    CHECK(sample(seed).out.find("\"image\": \"ffffffffffffffff\"") != std::string::npos);
+  const CommandResult refused = sample("seed=18446744073709551616");
+  CHECK(refused.exit == 1);
+  CHECK(refused.err.find("is not a value of u64") != std::string::npos);
+}
+
 TEST_CASE("values that an option does not take") {
   check_all({
       {scale({"--sm-budget", "few"}), 2,

@@ -69,6 +69,10 @@ TEST_CASE("integer scalars reach the ends of their types") {
   CHECK(pattern(DType::s64, std::numeric_limits<std::int64_t>::min()) == 0x8000000000000000);
   CHECK(pattern(DType::s64, std::numeric_limits<std::int64_t>::max()) == 0x7fffffffffffffff);
   CHECK(pattern(DType::u64, 0x1p63) == 0x8000000000000000);
+  CHECK(pattern(DType::u64, std::numeric_limits<std::uint64_t>::max()) == 0xffffffffffffffff);
+  CHECK(pattern(DType::u64, 0x8000000000000001ULL) == 0x8000000000000001);
+  CHECK(pattern(DType::u32, 4294967295U) == 0xffffffff);
+  CHECK(fault_of(DType::s64, 0x8000000000000000ULL) == "scalar x = 9223372036854775808 is not a value of s64");
 }
 
 TEST_CASE("scalars of a kernel: the default, the request's, neither") {

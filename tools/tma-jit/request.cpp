@@ -79,6 +79,7 @@ Outcome<void> set_scalar(Request& request, const Kernel& kernel, const std::stri
   CLI_ASSIGN(const Pair pair, split_pair(word, "--scalar"));
   CLI_CHECK(check_name(kernel, &KernelInfo::scalars, "--scalar", pair.name));
   if (const auto integer = integer_in(pair.value)) return set_once(request.scalars, "--scalar ", pair.name, *integer);
+  if (const auto integer = unsigned_in(pair.value)) return set_once(request.scalars, "--scalar ", pair.name, *integer);
   if (const auto number = number_in(pair.value)) return set_once(request.scalars, "--scalar ", pair.name, *number);
   return usage("--scalar {}: \"{}\" is not a number", word, pair.value);
 }

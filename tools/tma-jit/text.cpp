@@ -25,13 +25,25 @@ Outcome<Pair> split_pair(std::string_view word, std::string_view what) {
   return pair;
 }
 
-std::optional<std::int64_t> integer_in(std::string_view text) {
+namespace {
+
+template <class Integer> std::optional<Integer> whole_number_in(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  std::int64_t value = 0;
+  Integer value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
   if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> integer_in(std::string_view text) {
+  return whole_number_in<std::int64_t>(text);
+}
+
+std::optional<std::uint64_t> unsigned_in(std::string_view text) {
+  return whole_number_in<std::uint64_t>(text);
 }
 
 std::optional<double> number_in(std::string_view text) {

@@ -21,6 +21,7 @@ struct Pair {
 [[nodiscard]] Outcome<Pair> split_pair(std::string_view word, std::string_view what);
 
 std::optional<std::int64_t> integer_in(std::string_view text);  // the whole text, decimal or 0x
+std::optional<std::uint64_t> unsigned_in(std::string_view text);
 std::optional<double> number_in(std::string_view text);
 
 std::string_view trimmed(std::string_view text);
