@@ -29,7 +29,7 @@
 //!
 //! launch  grid ceil_div(N, TILE)  block THREADS
 //! work    flops N  bytes N * (INPUTS * sizeof(T) + sizeof(O))
-//! reference map_reference  grid min(ceil_div(N, 256), 65536)  block 256
+//! reference map_reference  grid min(ceil_div(N, 256), 65536)  block 256  bits sizeof(F) == 4 && sizeof(O) == 8 ? 14 : 0 "an f64 of what was computed in f32"
 //!
 //! preset  VEC = 16, UNROLL = 1
 //! preset  VEC = 8,  UNROLL = 4

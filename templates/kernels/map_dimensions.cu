@@ -45,7 +45,7 @@
 //!
 //! launch  grid ceil_div(PACKS, THREADS)  block THREADS
 //! work    flops N0 * N1 * N2 * N3 * N4 * OUTPUTS  bytes N0 * N1 * N2 * N3 * N4 * (sizeof(TA) + (INPUTS >= 2) * sizeof(TB) + (INPUTS >= 3) * sizeof(TC) + (INPUTS >= 4) * sizeof(TD) + (INPUTS >= 5) * sizeof(TE) + (INPUTS >= 6) * sizeof(TF) + (INPUTS >= 7) * sizeof(TG) + (INPUTS >= 8) * sizeof(TH) + sizeof(O) + (OUTPUTS >= 2) * sizeof(O1) + (OUTPUTS >= 3) * sizeof(O2) + (OUTPUTS >= 4) * sizeof(O3))
-//! reference map_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256
+//! reference map_reference  grid min(ceil_div(N0 * N1 * N2 * N3 * N4, 256), 65536)  block 256  bits sizeof(COMPUTE) == 4 && max(sizeof(O), sizeof(O1), sizeof(O2), sizeof(O3)) == 8 ? 14 : 0 "an f64 of what was computed in f32"
 //!
 //! preset  COUNT = 8  when N4 >= 8 && max(sizeof(TA), sizeof(O)) <= 2
 //! preset  COUNT = 4  when N4 >= 4

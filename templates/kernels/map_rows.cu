@@ -27,7 +27,7 @@
 //!
 //! launch  grid ceil_div(PACKS, THREADS)  block THREADS
 //! work    flops M * N  bytes M * N * (INPUTS * sizeof(T) + sizeof(O))
-//! reference map_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
+//! reference map_reference  grid min(ceil_div(M * N, 256), 65536)  block 256  bits sizeof(F) == 4 && sizeof(O) == 8 ? 14 : 0 "an f64 of what was computed in f32"
 
 #include "device/tile/elementwise.cuh"
 #include "device/tile/tensor_list.cuh"

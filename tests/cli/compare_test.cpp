@@ -108,6 +108,20 @@ TEST_CASE("an output whose terms are rounded may be rounded twice") {
   CHECK_FALSE(check(260, 4));
 }
 
+TEST_CASE("an f64 of what was computed in f32 is as accurate as an f32") {
+  const Layout layout = Layout::row_major({1000});
+  const std::vector<double> reference = waves(1000);
+  std::vector<double> rounded, wrong;
+  for (const double x : reference) rounded.push_back(static_cast<float>(x)), wrong.push_back(x * (1 + 0x1p-10));
+  const auto agrees = [&](const std::vector<double>& out, int bits) {
+    return compare(encoded(DType::f64, layout, out), DType::f64, layout, reference, {Strictness::tolerant, bits})
+        .passed();
+  };
+  CHECK(agrees(rounded, 14));
+  CHECK_FALSE(agrees(rounded, 0));
+  CHECK_FALSE(agrees(wrong, 14));
+}
+
 TEST_CASE("integers must be exact, and so must every copy") {
   const Layout layout = Layout::row_major({4});
   const std::vector<double> reference = {1, 2, 1000, -3};

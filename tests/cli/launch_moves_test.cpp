@@ -238,6 +238,17 @@ TEST_CASE("columns of a matrix are copied from it and into it") {
   }
 }
 
+TEST_CASE("results of f64 are checked by what they are computed in") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto passes = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"map", kDevice, kEmulator, "O=f64", "--hook", "apply=a * 0.1f + 1"});
+    check_passes(words);
+  };
+  passes({"N=500"});
+  passes({"M=5", "N=100"});
+  passes({"N0=2", "N1=3", "N2=4", "N3=1", "N4=5"});
+}
+
 TEST_CASE("a matrix without rows is mapped, whatever the types") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* type : {"O=f32", "O=f16"}) {
