@@ -28,9 +28,9 @@ struct CacheSummary {
   std::uint64_t temporary_files = 0;  // being written, or left by a process that died while writing
 };
 
-// Returns $TMA_JIT_CACHE_DIR, else $XDG_CACHE_HOME/tma-jit, else ~/.cache/tma-jit. Returns an empty path if none is
-// set, and in a set-user-id process, because another user may have set its environment. Root never gets a folder in
-// another user's home.
+// Returns $TMA_JIT_CACHE_DIR, else $XDG_CACHE_HOME/tma-jit, else ~/.cache/tma-jit; without HOME, of the home in the
+// system's list of users. Returns an empty path if none is known, and in a set-user-id process, because another user
+// may have set its environment. Root never gets a folder in another user's home.
 TMA_JIT_API std::filesystem::path default_cache_dir();
 // Checks every entry without reading its contents. A missing folder counts as an empty cache.
 [[nodiscard]] TMA_JIT_API Result<CacheSummary> cache_stat(const std::filesystem::path& root);

@@ -50,6 +50,22 @@ def test_rebind():
     check((other == b * 2).all(), "a refused rebind changes nothing")
 
 
+def test_scalars():
+    x, y = counting(4), np.zeros(4, np.uint64)
+
+    def stored(value):
+        ENGINE.prepare("fill", Y=y.reshape(1, 4), types={"F": "s64"}, hooks={"value": "x + static_cast<s64>(seed)"},
+                       operands=["seed : u64"], x=0, seed=value).launch()
+        return int(y[0])
+
+    for value in (7, 2**63 - 1, 2**63, 2**64 - 1, np.int64(3), np.uint64(2**64 - 2)):
+        check(stored(value) == int(value), f"a scalar of {value!r}")
+    check("64 bits" in str(failure_of(lambda: stored(2**64), ValueError)), "one that is too large")
+    z = np.zeros_like(x)
+    ENGINE.prepare("map", A=x, Y=z, hooks={"apply": "a * alpha"}, operands=["alpha : f32"], alpha=np.float32(0.5)).launch()
+    check((z == x * 0.5).all(), "a number of NumPy's")
+
+
 def test_gemm():
     a, b = (np.random.default_rng(i).integers(-4, 5, (72, 64)).astype(np.float16) for i in (1, 2))
     d = np.zeros((72, 72), np.float32)
@@ -175,7 +191,7 @@ def test_refusals():
     refused("read-only", A=a, Y=frozen(y))
     refused("whole number", A=np.zeros(100, "f4, u1")["f0"], Y=y)
     refused("tensor Y is missing", A=a)
-    refused("no dimension", A=np.float32(3), Y=y)
+    refused("no dimension", A=np.array(3, np.float32), Y=y)
     refused("at most 5", A=np.zeros((1,) * 6, np.float32), Y=y)
     refused("is no array", A=[1.0, 2.0], Y=y)
     refused("in a GPU's memory", A=Device(a), Y=y)
