@@ -15,6 +15,7 @@
 //! require DV <= HD                                 "a result takes the place of its query"
 //! require DV + BN <= 288                           "output and scores must fit in registers"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
+//! require HD % 64 == 0 && DV % 64 == 0 || BN * 4 >= THREADS "a copy of a panel takes all threads"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 "rows are copied 16 bytes at a time"
 //! require (stride(Q, 0) | stride(Q, 1)) % 8 == 0   "rows are copied 16 bytes at a time"
 //! require (stride(K, 0) | stride(K, 1) | stride(K, 2) | stride(V, 0) | stride(V, 1) | stride(V, 2)) % 8 == 0 "rows are copied 16 bytes at a time"

@@ -38,6 +38,19 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
   }
 }
 
+TEST_CASE("tiles that have too few keys for a block's copies are refused") {
+  const auto refused = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    words.insert(words.end(), {"HEADS=1", "KV_HEADS=1", "M=15", "HD=96", "BM=128", "BN=32", "--arch", "sm_80"});
+    const CommandResult result = run_command(words);
+    CHECK(result.exit == 1);
+    CHECK(result.err.find("a copy of a panel takes all threads") != std::string::npos);
+  };
+  refused({"attention", "N=15"});
+  refused({"attention_ragged", "BATCH=1", "N=15", "LONGEST=15"});
+  refused({"attention_paged", "BATCH=1", "LONGEST=15", "P=1", "SIZE=8", "MAX_PAGES=9"});
+}
+
 TEST_CASE("sequences of different lengths have attention of their own keys, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string queries = numbers("queries.npy", {0, 70, 70, 71, 135, 268});
