@@ -215,13 +215,18 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
     set(load_raw(from.data + row * from.stride[0]), outside, f);
   }
 
-  // The pack of what element(i) returns. If Paired, two elements of 16 bits are rounded together, which takes fewer
-  // instructions and more registers.
+  // The pack of what element(i) returns. If Paired, two elements of 16 or 8 bits are rounded together, which takes
+  // fewer instructions and more registers.
   template <class O, bool Paired = true, class F> __device__ static Pack<O, Count> rounded(F element) {
     Pack<O, Count> out;
     if constexpr (Paired && sizeof(O) == 2) {
 #pragma unroll
       for (int i = 0; i < Count; i += 2) reinterpret_cast<u32*>(out.x)[i / 2] = ::pack<O>(element(i), element(i + 1));
+    } else if constexpr (Paired && sizeof(O) == 1) {
+#pragma unroll
+      for (int i = 0; i < Count; i += 4)
+        reinterpret_cast<u32*>(out.x)[i / 4] =
+            ::pack<O>(element(i), element(i + 1)) | ::pack<O>(element(i + 2), element(i + 3)) << 16;
     } else {
 #pragma unroll
       for (int i = 0; i < Count; ++i) out.x[i] = from_f32<O>(element(i));
