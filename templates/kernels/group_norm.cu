@@ -71,10 +71,11 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 768 / THREADS :
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(group.length), eps, read);
   next_pass<KEPT>(row, read, [&] {
     row.store(groups_of(Y, group.n, dims.G, group.length), [&](int p) {
-      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
-                                                                row.column_of(p, 0));
+      ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
+                                                          row.column_of(p, 0));
+      affine.weight.multiply(moments.scale);
       return [=, &row, &hooks](int i) {
-        const f32 y = affine(moments.standardized(row.x[p * COUNT + i]), i);
+        const f32 y = affine(row.x[p * COUNT + i] - moments.origin, i);
         return hooks.output(y, group.n, affine.channel_of(i), affine.position_of(i));
       };
     });

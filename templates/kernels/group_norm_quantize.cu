@@ -1,8 +1,8 @@
 //! kernel  group_norm_quantize "Q[n,c,s] = y[n,c,s] / scale as e4m3, y[n,c,s] = (x[n,c,s] - mean) / sqrt(variance + eps) * W[c] + B[c], x = input(X[n,c,s]), mean and variance of x over the C / G channels of c's group and all s; scale = greatest |y| / 448 of a group, or is given"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/channel_groups.cuh"
+//! use     "device/reference/group_norm_quantize.cuh"
 //!
-//! param   SCALES  = 1     in {0, 1}                "0: GIVEN is the scale of all; 1: each group has one"
 //! param   THREADS = 128   in {128, 256, 512, 1024} "of a block"
 //! param   LANES   = 32    in {2, 4, 8, 16, 32, 128, 256, 512, 1024} "threads of a block that share a group: some of a warp, or the block"
 //! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that share a group"
@@ -14,8 +14,6 @@
 //! let     ROWS    = THREADS / LANES                "groups of a block"
 //! let     HELD    = LANES * CLUSTER * PACKS * COUNT "elements of a group that its threads hold at a time"
 //!
-//! require N == 0 || S == 0 || ((S == 1 || stride(Q, 2) == 1) && (C <= 1 || stride(Q, 1) == S)) "elements of a group of Q are neighbours"
-//! require SCALES == 0 || ((G <= 1 || stride(SCALE, 1) == 1) && (N <= 1 || stride(SCALE, 0) == G)) "scales are neighbours"
 //! require LANES <= 32 || LANES == THREADS          "a group is a warp's or a block's"
 //! require CLUSTER == 1 || LANES == THREADS         "blocks of a cluster share one group"
 //! require CLUSTER <= device.cluster_max            "the device must have clusters of that size"
@@ -25,14 +23,8 @@
 //! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
 //! require PACKS * COUNT <= 64 && PACKS * COUNT * THREADS <= 32768 "what a thread holds must fit into registers"
 //!
-//! tensor  GIVEN : f32[1]  when SCALES == 0
-//! tensor  Q : e4m3[N, C, S]  out
-//! tensor  SCALE : f32[N, G]  out  when SCALES == 1
-//!
 //! cluster CLUSTER
 //! launch  grid ceil_div(N * G, ROWS) * CLUSTER  block THREADS
-//! work    flops 8 * N * C * S  bytes N * C * S * (sizeof(T) + 1) + AFFINE * C * sizeof(T) + SCALES * N * G * 4
-//! reference group_norm_quantize_reference  grid min(N * G, 65536)  block 256
 //!
 //! preset  LANES = 2, THREADS = 256, PACKS = 1
 //! preset  LANES = 4, THREADS = 256, PACKS = 1
@@ -76,26 +68,24 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
   RegisterRow<THREADS, LANES, CLUSTER, COUNT, PACKS, WHOLE> row(from, dims.N * dims.G, group.length);
   const auto read = [&] { row.load(from, 0.0F, group.input(hooks)); };
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(group.length), eps, read);
-  const auto normalise = [&] {
-    if (group.length == 0) return;  // there may be no channel whose weight could be read
-#pragma unroll
-    for (int p = 0; p < PACKS; ++p) {
-      const ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
-                                                                row.column_of(p, 0));
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
-        f32& y = row.x[p * COUNT + i];
-        y = row.holds(p, i) ? affine(moments.standardized(y), i) : 0.0F;
-      }
-    }
+  const auto affine_of = [&](int p, f32 factor) {
+    ChannelAffine<T, COUNT, NARROW != 0, AFFINE> affine(W, B, dims.C, group.by_channel, group.first,
+                                                        row.column_of(p, 0));
+    affine.weight.multiply(moments.scale * factor), affine.bias.multiply(factor);
+    return affine;
   };
   f32 inverse = 0;
   if constexpr (SCALES == 1) {
     const auto greater = [](f32 a, f32 b) { return fmaxf(a, b); };
     f32 greatest = 0;
     next_pass<KEPT>(row, read, [&] {
-      normalise();
-      greatest = fmaxf(greatest, greatest_magnitude(row));
+#pragma unroll
+      for (int p = 0; p < PACKS; ++p) {
+        const auto affine = affine_of(p, 1);
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i)
+          if (row.holds(p, i)) greatest = fmaxf(greatest, fabsf(affine(row.x[p * COUNT + i] - moments.origin, i)));
+      }
     });
     const Scale scale = scale_of(row.reduce(smem, 2, greatest, 0.0F, greater));
     if (group.index < dims.N * dims.G && row.column <= 0) SCALE.data[group.index] = scale.scale;
@@ -104,26 +94,15 @@ extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS :
     inverse = inverse_of(GIVEN.data[0]);
   }
   next_pass<KEPT>(row, read, [&] {
-    if constexpr (!KEPT || SCALES == 0) normalise();
-    store_scaled(row, groups_of(Q, group.n, dims.G, group.length), inverse);
+    row.store(groups_of(Q, group.n, dims.G, group.length), [&](int p) {
+      const auto affine = affine_of(p, inverse);
+      return [=, &row](int i) { return affine(row.x[p * COUNT + i] - moments.origin, i); };
+    });
   });
 }
 
 #else
 
-#include "device/reference/channel_groups.cuh"
-#include "device/reference/quantize.cuh"
-#include "device/tile/group_rows.cuh"
-
-extern "C" __global__ void group_norm_quantize_reference(View<const T, 3> X, View<const T, 1> W, View<const T, 1> B,
-                                                         View<const f32, 1> GIVEN, View<f64, 3> Q, View<f64, 2> SCALE,
-                                                         f32 eps, const Dims dims,
-                                                         const __grid_constant__ Hooks hooks) {
-  const View<f64, 2> scales = {SCALE.data, {1, 1}};
-  for (s64 group = blockIdx.x; group < s64{dims.N} * dims.G; group += gridDim.x) {
-    const ReferenceGroup<AFFINE, T> y(group, X, W, B, eps, dims, hooks);
-    quantize_row<SCALES>(group, y.length, y, GIVEN, groups_of(Q, y.n, dims.G, y.length), scales);
-  }
-}
+#include "device/reference/group_norm_quantize.cuh"
 
 #endif

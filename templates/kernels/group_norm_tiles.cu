@@ -24,7 +24,7 @@
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/phased_tiles.cuh"
 #include "device/reduce/register_row.cuh"
-#include "device/tile/divisor.cuh"
+#include "device/tile/channel_affine.cuh"
 #include "device/tile/group_rows.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -100,13 +100,9 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm(
   row.store(groups_of(Y, n, dims.G, length), [&](int p) {
     const int c = by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
     const int channel = min(first + c, dims.C - 1);
-    f32 weight = 1, bias = 0;
-    if constexpr (AFFINE >= 1) weight = to_f32(W.data[channel * W.stride[0]]);
-    if constexpr (AFFINE >= 2) bias = to_f32(B.data[channel * B.stride[0]]);
+    const PackAffine affine = PackAffine::of<AFFINE>(W, B, channel, all.mean, scale);
     return [=, &row, &hooks](int i) {
-      f32 y = (row.x[p * COUNT + i] - all.mean) * scale;
-      if constexpr (AFFINE >= 1) y *= weight;
-      if constexpr (AFFINE >= 2) y += bias;
+      const f32 y = affine(row.x[p * COUNT + i]);
       return hooks.output(y, n, channel, s + i);
     };
   });

@@ -207,7 +207,7 @@ template <class T, int Lanes, bool Whole, bool Narrow, bool Ragged, int Affine> 
         for (int i = 0; i < kCount; ++i) {
           // The product is rounded as that in the mean of g: DX of a group of one element is 0.
           f32 g = to_f32(dy[i]);
-          if constexpr (Affine >= 1) g = __fmul_rn(g, affine.weight.value[i]);
+          if constexpr (Affine >= 1) g = __fmul_rn(g, affine.weight[i]);
           const f32 dx = at.r * (g - at.mean_g + tilt * (to_f32(x[i]) - at.mean));
           out.x[i] = from_f32<T>(output(dx, group.n, affine.channel_of(i), affine.position_of(i)));
         }
