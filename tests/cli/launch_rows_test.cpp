@@ -171,6 +171,12 @@ TEST_CASE("groups of channels are normalised and quantized, each with its scale 
     check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=4", "S=9001", "G=2", "AFFINE=0", scales});
     check_passes({"group_norm_quantize", kDevice, kEmulator, "N=1", "C=3", "S=9001", "G=1", "KEPT=0", "THREADS=128",
                   "LANES=128", "CLUSTER=2", scales});
+    // In shared memory, by blocks and by clusters, and with a part of a pack's threads beyond the group.
+    for (const char* size : {"S=8200", "S=40000"})
+      check_passes({"group_norm_quantize", kDevice, kEmulator, "--template-file", "group_norm_quantize_shared", "N=2",
+                    "C=4", "G=2", size, scales, "--hook", "input=x + 0.01f * c - 0.0001f * s"});
+    check_passes({"group_norm_quantize", kDevice, kEmulator, "--template-file", "group_norm_quantize_shared", "N=1",
+                  "C=3", "S=12004", "G=1", "T=f32", "AFFINE=1", scales});
     check_passes({"group_norm_quantize", kDevice, kEmulator, "N=2", "C=4", "S=33", "G=2", scales, "--operand",
                   "residual : bf16[N, C, S]", "--hook", "input=x + residual[n, c, s]"});
     for (const char* input : {"input=0", "input=s == 3 ? sqrt(-1 - x * x) : x"})  // all equal, and NaN
