@@ -126,6 +126,23 @@ TEST_CASE("gradients of groups whose tiles blocks keep, or give up, agree with t
   }
 }
 
+TEST_CASE("gradients of groups over whose tiles blocks walk agree with their reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto check_walk = [](const char* device, const char* size, Words words) {  // of few SMs, which hold few tiles
+    const Words walk = {"--template-file", "group_norm_backward_walk"};
+    words.insert(words.end(), walk.begin(), walk.end());
+    check_passes(device, size, words);
+  };
+  constexpr const char* kTwo = "emulator:sm_90a:processors=2";
+  check_walk(kTwo, "4104", {"N=2", "C=24", "G=3"});
+  check_walk(kTwo, "520", {"N=3", "C=112", "G=2", "T=f16", "THREADS=128", "PACKS=2", "STAGES=2", "BLOCKS=4"});
+  check_walk(kTwo, "2056", {"N=2", "C=15", "G=1", "AFFINE=1", "THREADS=128", "PACKS=2", "BLOCKS=2"});
+  check_walk(kTwo, "1032", {"N=2", "C=32", "G=2", "T=f32", "AFFINE=0", "THREADS=256", "PACKS=2", "STAGES=4"});
+  check_walk(
+      "emulator:sm_100a:processors=2:policy=random,seed=5", "1032",
+      {"N=5", "C=30", "G=1", "THREADS=128", "PACKS=2", "--hook", "output=dx + 0.5f * n - 0.25f * c + 0.001f * s"});
+}
+
 TEST_CASE("gradients of groups whose channels have room between them, and of none, agree with their reference") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const char* size : {"1", "9", "101"}) {

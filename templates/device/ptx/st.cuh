@@ -10,6 +10,11 @@ __device__ inline void store_16(void* to, const uint4& x) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y),
                "r"(x.z), "r"(x.w));
 }
+// The same of what is not read again soon, which leaves L2 before other lines.
+__device__ inline void store_16_once(void* to, const uint4& x) {
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y),
+               "r"(x.z), "r"(x.w));
+}
 __device__ inline void store_8(void* to, const uint2& x) {
   asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y));
 }
