@@ -58,7 +58,14 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-extern "C" __global__ __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS : 1) void group_norm_quantize(
+// Blocks of an SM at least. Before sm_89 numbers are rounded to 8 bits by so much code that two large ones spill.
+#if __CUDA_ARCH__ < 890
+constexpr int kBlocks = THREADS < 256 ? 512 / THREADS : 1;
+#else
+constexpr int kBlocks = THREADS < 512 ? 512 / THREADS : 1;
+#endif
+
+extern "C" __global__ __launch_bounds__(THREADS, kBlocks) void group_norm_quantize(
     View<const T, 3> X, View<const T, 1> W, View<const T, 1> B, View<const f32, 1> GIVEN, View<e4m3, 3> Q,
     View<f32, 2> SCALE, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;

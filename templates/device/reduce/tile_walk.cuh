@@ -85,9 +85,7 @@ class TileWalk {
   }
 
  private:
-  __device__ void take(int word, int& number) const {
-    number = static_cast<int>(atomicAdd(&counters_.words[word], 1));
-  }
+  __device__ void take(int word, int& number) const { number = static_cast<int>(atomicAdd(&counters_.words[word], 1)); }
 
   const WalkCounters& counters_;
   const int tiles_, all_, ends_;  // tiles of a row, and of all

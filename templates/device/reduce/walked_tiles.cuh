@@ -200,8 +200,7 @@ template <class T, int Threads, int Packs, int Stages, int Affine> class WalkedT
     smem_.own[place][warp] = PartSums::about(origin, all, share);
 #pragma unroll
     for (int side = 0; side < 2; ++side)
-      smem_.pairs[place][warp][side] =
-          make_float2(pairs[side].x[0], pairs[side].x[1] - mean * pairs[side].x[0]);
+      smem_.pairs[place][warp][side] = make_float2(pairs[side].x[0], pairs[side].x[1] - mean * pairs[side].x[0]);
     smem_.given[place].arrive();
   }
   __device__ static f32 mean_of(const Elements<T>& pack) {
@@ -212,8 +211,7 @@ template <class T, int Threads, int Packs, int Stages, int Affine> class WalkedT
   }
 
   // Stores DX of the warp's part of a tile.
-  template <class Output>
-  __device__ void finish(int place, int parity, const WalkItem& item, Output output) const {
+  template <class Output> __device__ void finish(int place, int parity, const WalkItem& item, Output output) const {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const Group group = this->group(item.row);
     const Part part = this->part(item.tile, warp);
