@@ -288,7 +288,9 @@ template <class T, int Threads, int Packs, int Stages, int Affine> class WalkedT
       given_.parts[s64{item.row} * tiles_ + item.tile] = all;
       last = counters_.reduced(item.row, tiles_);
     }
-    if (__shfl_sync(0xffffffff, last, 0)) join_row(item.row, eps);
+    if (!__shfl_sync(0xffffffff, last, 0)) return;
+    __syncwarp();  // so that all lanes see what lane 0 sees
+    join_row(item.row, eps);
   }
   // Joins what the tiles of a group give.
   __device__ void join_row(int row, f32 eps) const {
