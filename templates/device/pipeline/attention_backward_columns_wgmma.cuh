@@ -18,7 +18,7 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
   using Base::hooks_;
   using Base::scale_;
   using Base::smem_;
-  using Base::warp_row_;
+  using Base::warp_row;
 
   // The numbers of keys for which the registers of both consumers suffice.
   static constexpr int kFewer = CAUSAL || Smem::Work::kRagged ? 24 : 32, kFirstKey = Index == 0 ? 0 : kFewer,
@@ -150,7 +150,7 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
     asm volatile("" : "+f"(scale));  // the product is not kept in a register
     s.map_rows(rows_of(smem_.log_sum[count_ % STAGES]), [=](f32 x, f32 l) { return ex2(fmaf(x, scale * kLog2e, l)); });
     if (uniform(record.flags) & StepRecord::kWhole) return;
-    const int query = record.query + warp_row_, key = work.first + kFirstKey;
+    const int query = record.query + warp_row(), key = work.first + kFirstKey;
     if constexpr (kMaskGiven) {
       s.map_at([&](f32 x, int r, int c) {
         const bool seen = hooks_.mask(work.position(query + r), key + c, record.head) != 0;
@@ -177,7 +177,7 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
     typename Scores::Vector rows;
 #pragma unroll
     for (int slot = 0; slot < Scores::Layout::kRowSlots; ++slot)
-      rows.x[slot] = numbers[warp_row_ + lane_anew() / 4 + slot * 8];
+      rows.x[slot] = numbers[warp_row() + lane_anew() / 4 + slot * 8];
     return rows;
   }
 
@@ -235,7 +235,7 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
   __device__ void put(SharedTile<T, TILE, 64>& to, const RegisterTile<layout::Mma<16, Columns>>& from, int first,
                       f32 scale) const {
     const int lane = lane_anew();
-    const u32 at = to.row_address(first + lane / 16 * 8 + lane % 8, (warp_row_ + lane / 8 % 2 * 8) * sizeof(T), 0);
+    const u32 at = to.row_address(first + lane / 16 * 8 + lane % 8, (warp_row() + lane / 8 % 2 * 8) * sizeof(T), 0);
     const auto word = [&](int i) { return pack<T>(from.x[i] * scale, from.x[i + 1] * scale); };
 #pragma unroll
     for (int j = 0; j < Columns; j += 16) {

@@ -24,8 +24,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
   __device__ KeyGradients(Smem& smem, const Hooks& hooks, f32 scale, const QuerySums& sums)
       : Base(smem, hooks, scale, sums),
         keys_(wgmma::operand<Major::k>(smem.keys[consumer_])),
-        values_(wgmma::operand<Major::k>(smem.values[consumer_])),
-        all_keys_(wgmma::operand<Major::mn>(smem.keys[0])) {}
+        values_(wgmma::operand<Major::k>(smem.values[consumer_])) {}
 
   // Makes the gradients of the consumer's 64 keys of the tile that is the block's index-th.
   __device__ void make(const Work& work, u32 index, const View<T, 3>& DK, const View<T, 3>& DV) {
@@ -75,7 +74,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
   // as many as Before, and processes the step. Returns whether another one follows.
   template <int Before> __device__ bool step(const Work& work) {
     this->await_step(work);
-    keys_.keep(), values_.keep(), all_keys_.keep();
+    keys_.keep(), values_.keep();
     Scores s;
     if constexpr (Before > 1) multiply_query(count_ + 1);
     multiply_scores(s);
@@ -143,13 +142,14 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
     constexpr int kKeys = sizeof(smem_.keys[0]) / 128;  // rows of 128 bytes from one consumer's to the other's
     constexpr int kGradients = sizeof(smem_.gradients[0][0]) / 128;
     const auto gradients = wgmma::operand<Major::mn>(smem_.gradients[step % 3][0]);
+    const auto keys = wgmma::Operand<T, 64, SIZE, Major::mn>::anew(smem_.keys[0]);
     wgmma::fence();
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int k = 0; k < 64; k += 16)
         wgmma::Mma<64, T>::template ss<wgmma::Mode<Major::mn, Major::mn>>(
-            dq_.x, gradients.at(i * kGradients + k, rows), all_keys_.at(i * kKeys + k, columns), i + k > 0);
+            dq_.x, gradients.at(i * kGradients + k, rows), keys.at(i * kKeys + k, columns), i + k > 0);
     wgmma::commit();
   }
   __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV, f32 scale) const {
@@ -159,7 +159,6 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
 
   wgmma::Operand<T, 64, SIZE, Major::k> keys_;          // of this consumer
   wgmma::Operand<T, 64, VALUE_SIZE, Major::k> values_;  // likewise
-  wgmma::Operand<T, 64, SIZE, Major::mn> all_keys_;     // of both
   RegisterTile<layout::Mma<16, SIZE>> dk_;
   RegisterTile<layout::Mma<16, VALUE_SIZE>> dv_;
   Part dq_;

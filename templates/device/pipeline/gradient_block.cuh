@@ -176,16 +176,14 @@ template <class Consumer, class Smem, class Round>
 __device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>& DK, const View<T, 3>& DV,
                                const QuerySums& sums, f32 scale, const Hooks& hooks) {
   Consumer consumer(smem, hooks, scale, sums);
-  for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-    if (items.has(kTile)) {
-      consumer.make(items->tile, items.index(), DK, DV);
-    } else if (items.has(kPiece)) {
-      using Sums = SharedSums<2 * kWarpgroup>;
-      static_assert(sizeof(Sums) <= sizeof(smem.gradients));
-      sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
-      const int anew = threadIdx.x / 32 * 32 + lane_anew();
-      round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
-    }
+  ItemReader<Smem> items(smem);
+  for (; items.has(kTile); items.next()) consumer.make(items->tile, items.index(), DK, DV);
+  for (; items.more(); items.next()) {  // pieces without a tile, which come last
+    using Sums = SharedSums<2 * kWarpgroup>;
+    static_assert(sizeof(Sums) <= sizeof(smem.gradients));
+    sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
+    const int anew = threadIdx.x / 32 * 32 + lane_anew();
+    round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
   }
   __syncwarp();
 }

@@ -30,11 +30,12 @@ template <class Smem, int Index = -1> class GradientConsumer {
         hooks_(hooks),
         scale_(scale),
         sums_(sums),
-        consumer_(Index < 0 ? uniform(int(threadIdx.x / kWarpgroup)) : Index),
-        warp_row_(uniform(threadIdx.x % kWarpgroup / 32 * 16)) {}
+        consumer_(Index < 0 ? uniform(int(threadIdx.x / kWarpgroup)) : Index) {}
 
+  // Returns the warp's first row of the warpgroup's rows.
+  __device__ static int warp_row() { return thread_anew() % kWarpgroup / 32 * 16; }
   // Returns the warp's first row of the tile, and the first query of the step whose scores it has.
-  __device__ int row() const { return (WIDE ? 0 : consumer_ * 64) + warp_row_; }
+  __device__ int row() const { return (WIDE ? 0 : consumer_ * 64) + warp_row(); }
   __device__ int column() const { return WIDE ? consumer_ * (STEP / 2) : 0; }
   // Returns the slot of the queries of the last step that was published.
   __device__ u32 slot() const { return (count_ - 1) % STAGES; }
@@ -150,7 +151,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   __device__ void store_words(SharedTile<T, 64, 64>& to, const RegisterTile<layout::Mma<16, Columns>>& from,
                               int first = 0) const {
     const int lane = lane_anew();
-    const u32 at = to.row_address(warp_row_ + lane % 16, lane / 16 * 16, 0);
+    const u32 at = to.row_address(warp_row() + lane % 16, lane / 16 * 16, 0);
 #pragma unroll
     for (int j = 0; j < Columns; j += 16) {
       const f32* const x = &from.x[j / 2];
@@ -173,7 +174,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   const Hooks& hooks_;
   const f32 scale_;
   const QuerySums& sums_;
-  const int consumer_, warp_row_;
+  const int consumer_;
   u32 count_ = 0;  // steps that have been published
 
  private:

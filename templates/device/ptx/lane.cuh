@@ -1,5 +1,5 @@
 #pragma once
-// A lane's index as PTX names it. PTX ISA 9.0, "Special Registers: %laneid".
+// Indices of a thread as PTX names them. PTX ISA 9.0, "Special Registers: %laneid" and "%tid".
 #include "device/types.cuh"
 
 // Returns threadIdx.x % 32 of a block whose other dimensions are 1, read anew: what follows from it is computed where
@@ -8,4 +8,10 @@ __device__ inline u32 lane_anew() {
   u32 lane;
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
+}
+// Returns threadIdx.x, read anew likewise.
+__device__ inline u32 thread_anew() {
+  u32 thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
 }
