@@ -104,7 +104,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     if (thread >= 32 && thread < 32 + 32 * kTransposers) {
       transpose_values(smem, thread / 32 - 1);
     } else if constexpr (kMaskGiven) {
-      if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+      if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);
       if (thread >= 32) find_all(smem, reinterpret_cast<u32*>(counter), dims, hooks);
     } else {
       Tiles tiles(dims);

@@ -119,7 +119,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     consume(smem, O, L, work, numbers.sink(work.head), scale, hooks);
   else if constexpr (kMaskGiven)
     load_seen_attention(smem, Q, K, V, work, SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work}));
-  else if (threadIdx.x == WARPS * 32)
+  else if (elect())
     load_attention(smem, Q, K, V, work);
 }
 

@@ -95,7 +95,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_paged(
       Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
       load_paged_backwards<CONSUMERS>(smem, Q, K, V, table, AllTiles<Tiles>(tiles));
     }
-    if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
+    if (thread / 32 == 1 && elect()) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();
   } else {
     take_registers<kRegisters>();

@@ -67,7 +67,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
     give_registers<registers_left(kRegisters)>();
     const Sequences sequences = {CU, CUK, dims};
     if constexpr (kMaskGiven) {
-      if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+      if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);
       if (thread >= 64 && thread < 96) {
         Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
         find_steps(smem.found, tiles, [&](const Work& work) {
@@ -78,7 +78,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged(
       Tiles tiles(dims, sequences, reinterpret_cast<u32*>(counter), smem.work);
       load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
     }
-    if (thread == 32) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
+    if (thread / 32 == 1 && elect()) store_attention<CONSUMERS>(smem, O.map, Drawn(smem, 0));
     __syncwarp();
   } else {
     take_registers<kRegisters>();

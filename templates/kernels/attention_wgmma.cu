@@ -89,13 +89,13 @@ __device__ void transfer(Block& smem, const CUtensorMap& Q, const CUtensorMap& K
                          const CUtensorMap& O, u32* counter, const Dims& dims, const Hooks& hooks) {
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if constexpr (kMaskGiven) {
-    if (thread == 0) load_found_backwards<CONSUMERS>(smem, Q, K, V);
-    if (thread == 32) store_attention<CONSUMERS>(smem, O, Published(smem, 0));
+    if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);
+    if (thread / 32 == 1 && elect()) store_attention<CONSUMERS>(smem, O, Published(smem, 0));
     if (thread >= 64 && thread < 96) find_all(smem, counter, dims, hooks);
   } else {
     Tiles tiles(dims);
     if (thread < 32) load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
-    if (thread == 32) store_attention<CONSUMERS>(smem, O, tiles);
+    if (thread / 32 == 1 && elect()) store_attention<CONSUMERS>(smem, O, tiles);
   }
 }
 

@@ -3,6 +3,7 @@
 // element].
 #include "device/pipeline/attention_steps.cuh"
 #include "device/pipeline/found_steps.cuh"
+#include "device/ptx/elect.cuh"
 #include "device/tile/tma_tile.cuh"
 
 // Loads the queries of the block's tile into `smem.q`, on the barrier `smem.queries`, and step by step the keys and
@@ -29,7 +30,7 @@ __device__ inline void load_attention(Smem& smem, const CUtensorMap& Q, const CU
 template <class Smem, class Work, class Steps>
 __device__ inline void load_seen_attention(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
                                            const Work& work, Steps steps) {
-  const bool issues = threadIdx.x % 32 == 0;
+  const bool issues = elect();
   if (issues) {
     smem.queries.expect(sizeof(smem.q));
     tma::load(smem.q, Q, smem.queries, work.query_at(0).at);
@@ -112,7 +113,7 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     tma::load_shares<Smem::kBlocks>(smem.k[slot], K, smem.keys.full[slot], rank,
                                     work.key_at(step * smem.k[0].kRows).at);
   };
-  const bool issues = threadIdx.x % 32 == 0;
+  const bool issues = elect();
   for (; tiles.more(); tiles.next()) {
     if (!Tiles::kPublished && !issues) continue;  // only tiles that are published are found by the whole warp
     const Work work = tiles.work();

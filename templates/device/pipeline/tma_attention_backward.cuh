@@ -5,6 +5,7 @@
 // time, into a slot of `smem.results`. STAGES and RESULTS are the template's.
 #include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/pipeline.cuh"
+#include "device/ptx/elect.cuh"
 #include "device/tile/attention_gradient.cuh"
 #include "device/tile/gradient_item.cuh"
 #include "device/tile/tma_tile.cuh"
@@ -70,7 +71,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     ring.empty[index % Slots].wait(index / Slots % 2 ^ 1);
     return index % Slots;
   }
-  __device__ static bool is_first() { return threadIdx.x % 32 == 0; }
+  __device__ static bool is_first() { return elect(); }
 
   // Draws and publishes an item and loads its tile. Returns whether there was one.
   __device__ bool draw(const Dims& dims, u32* drawn) {

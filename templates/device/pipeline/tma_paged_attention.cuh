@@ -1,8 +1,9 @@
 #pragma once
 // The producer of attention kernels whose keys and values are in pages that sequences list. Tensors are [page, row,
-// head, element]; a box is RUN rows of a page, which divides the size of a page, so that each lane loads one run of a
-// step, whose page it looks up. RUN and the params of these files are the template's.
+// head, element]; a box is RUN rows of a page, which divides the size of a page; each lane looks up the page of one run
+// of a step. RUN and the params of these files are the template's.
 #include "device/pipeline/tma_attention.cuh"
+#include "device/ptx/elect.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -45,14 +46,26 @@ struct PageTable {
   }
 };
 
-// Loads a run of a tile of keys or values, the lane's own, of one head. Rows of a page that is none become zeros.
+// Loads a tile of keys or values of one head, whose runs are where the lanes say, each its own. Rows of a page that is
+// none become zeros. Called by all lanes of a warp, of which one loads all runs, as loads by several lanes take turns.
 template <class Tile>
-__device__ inline void load_run(Tile& tile, const CUtensorMap& map, Barrier& full, int head, int2 at) {
-  const int run = threadIdx.x % 32;
-  if (run >= Tile::kRows / RUN) return;
+__device__ inline void load_runs(Tile& tile, const CUtensorMap& map, Barrier& full, int head, int2 at) {
+  constexpr int kRuns = Tile::kRows / RUN, kAtOnce = kRuns < 8 ? kRuns : 8;
+  static_assert(kRuns % kAtOnce == 0);
+#pragma unroll 1
+  for (int first = 0; first < kRuns; first += kAtOnce) {
+    int2 of[kAtOnce];
 #pragma unroll
-  for (int p = 0; p < Tile::kPanels; ++p)
-    tma::load(&tile.panel[p][run * RUN], map, full, {p * Tile::kPanel, head, at.y, at.x});
+    for (int i = 0; i < kAtOnce; ++i)
+      of[i] = make_int2(__shfl_sync(0xffffffff, at.x, first + i), __shfl_sync(0xffffffff, at.y, first + i));
+    if (elect())
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i)
+#pragma unroll
+        for (int p = 0; p < Tile::kPanels; ++p)
+          tma::load(&tile.panel[p][(first + i) * RUN], map, full, {p * Tile::kPanel, head, of[i].y, of[i].x});
+    __syncwarp();
+  }
 }
 
 // As load_found_backwards, of FoundTiles or AllTiles. Called by a warp. Loop invariant: before the values of a step are
@@ -70,17 +83,17 @@ __device__ inline void load_paged_backwards(Smem& smem, const CUtensorMap& Q, co
     const int first = tiles.step() * BN + lane * RUN;
     const int2 at = any ? table.place(tiles.work.sequence, first, tiles.work.keys) : make_int2(-1, 0);
     u32 slot = 0;
-    if (lane == 0)
+    if (elect())
       slot = kMaskGiven ? publish(smem.published, smem.keys, keys, tiles.seen, sizeof(smem.k[0]))
                         : keys.acquire(sizeof(smem.k[0]));
     slot = uniform(slot);
-    if (any) load_run(smem.k[slot], K, smem.keys.full[slot], tiles.work.kv_head, at);
+    if (any) load_runs(smem.k[slot], K, smem.keys.full[slot], tiles.work.kv_head, at);
     return at;
   };
 #pragma unroll 1
   while (tiles.next()) {
     int2 here = load_keys();
-    if (lane == 0) {
+    if (elect()) {
       const PublishedTile<Work> tile = {tiles.work, smem.work};
       load_queries<Consumers>(smem, Q, tile, queries, kMaskGiven || tiles.seen >= 0);
     }
@@ -90,13 +103,13 @@ __device__ inline void load_paged_backwards(Smem& smem, const CUtensorMap& Q, co
       tiles.advance();
       const int2 there = tiles.seen >= 0 ? load_keys() : make_int2(-1, 0);
       u32 slot = 0;
-      if (lane == 0) slot = values.acquire(sizeof(smem.v[0]));
+      if (elect()) slot = values.acquire(sizeof(smem.v[0]));
       slot = uniform(slot);
-      load_run(smem.v[slot], V, smem.values.full[slot], tiles.work.kv_head, here);
+      load_runs(smem.v[slot], V, smem.values.full[slot], tiles.work.kv_head, here);
       here = there;
     }
   }
-  if (lane == 0) publish_end<Consumers>(smem, PublishedTile<Work>{Work::none(), smem.work}, queries);
+  if (elect()) publish_end<Consumers>(smem, PublishedTile<Work>{Work::none(), smem.work}, queries);
   __syncwarp();
 }
 
