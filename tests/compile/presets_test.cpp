@@ -122,6 +122,20 @@ std::vector<Job> chosen(std::vector<Job> jobs) {
   return few;
 }
 
+// The request, and where it leaves the elements of a head open, as attention's presets may, also the same with as many
+// of those as there is a plan for: they decide how many registers a kernel needs.
+std::vector<Request> with_heads(Engine& engine, const Request& request, const KernelInfo& info) {
+  std::vector<Request> requests = {request};
+  const bool has = std::ranges::any_of(info.params, [](const auto& param) { return param.name == "HD"; });
+  if (!has || request.params.contains("HD")) return requests;
+  for (const std::int64_t elements : {64, 128, 256}) {
+    Request with = request;
+    with.params["HD"] = elements;
+    if (engine.plan(with)) requests.push_back(std::move(with));
+  }
+  return requests;
+}
+
 // Presets of kernels for architectures, each found once: a kernel may have several files.
 class Presets {
  public:
@@ -129,8 +143,9 @@ class Presets {
   std::vector<Job> of(const KernelInfo& info, const std::string& arch) {
     Engine& engine = engines_.try_emplace(arch, engine_for(arch)).first->second;
     std::vector<Job> jobs;
-    for (const Request& request : of_kernel(engine, info.kernel, arch)) {
-      if (request.file == stem_of(info)) jobs.push_back({&engine, request, arch});
+    for (const Request& preset : of_kernel(engine, info.kernel, arch)) {
+      if (preset.file != stem_of(info)) continue;
+      for (const Request& request : with_heads(engine, preset, info)) jobs.push_back({&engine, request, arch});
     }
     return jobs;
   }
