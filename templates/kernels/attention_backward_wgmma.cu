@@ -17,7 +17,7 @@
 //! let     THREADS = 384
 //! let     QUERIES = STEP * (SIZE * sizeof(T) + 4)  "bytes of a step of queries"
 //! let     VALUES  = STEP * (VALUE_SIZE * sizeof(T) + 4) "bytes of a step of the gradients of results"
-//! let     BETWEEN = TILE == 64 ? 0 : ATOMIC == 1 || SIZE != 128 ? 8192 : 33024 "bytes of sums on their way"
+//! let     BETWEEN = TILE == 64 ? 0 : ATOMIC == 1 || SIZE != 128 ? 8192 : 32896 "bytes of sums on their way"
 //! let     OWN     = TILE * (SIZE + VALUE_SIZE + (WIDE ? 4 : 3) * STEP) * sizeof(T) + BETWEEN
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
 //! let     STEPS   = HEADS * ceil_div(M, STEP)

@@ -122,16 +122,14 @@ std::vector<Job> chosen(std::vector<Job> jobs) {
   return few;
 }
 
-// The request, and where it leaves the elements of a head open, as attention's presets may, also the same with as many
-// of those as there is a plan for: they decide how many registers a kernel needs.
-std::vector<Request> with_heads(Engine& engine, const Request& request, const KernelInfo& info) {
-  std::vector<Request> requests = {request};
-  const bool has = std::ranges::any_of(info.params, [](const auto& param) { return param.name == "HD"; });
-  if (!has || request.params.contains("HD")) return requests;
+// The problem of a preset with heads of as many elements as there is a plan for, as they are planned: presets may leave
+// open how many there are, which decides how many registers a kernel needs.
+std::vector<Request> with_heads(Engine& engine, const Request& preset) {
+  std::vector<Request> requests;
   for (const std::int64_t elements : {64, 128, 256}) {
-    Request with = request;
-    with.params["HD"] = elements;
-    if (engine.plan(with)) requests.push_back(std::move(with));
+    Request request = preset;
+    request.params = {{"HD", elements}};
+    if (engine.plan(request)) requests.push_back(std::move(request));
   }
   return requests;
 }
@@ -139,14 +137,20 @@ std::vector<Request> with_heads(Engine& engine, const Request& request, const Ke
 // Presets of kernels for architectures, each found once: a kernel may have several files.
 class Presets {
  public:
-  // Every preset of one file with every choice of its types, for one architecture.
+  // Every preset of one file with every choice of its types, for one architecture, and what its problem is with heads
+  // of other elements where the file has heads.
   std::vector<Job> of(const KernelInfo& info, const std::string& arch) {
     Engine& engine = engines_.try_emplace(arch, engine_for(arch)).first->second;
-    std::vector<Job> jobs;
+    const bool has_heads = std::ranges::any_of(info.params, [](const auto& param) { return param.name == "HD"; });
+    std::set<std::vector<std::string>> types;
+    std::vector<Job> jobs, of_heads;
     for (const Request& preset : of_kernel(engine, info.kernel, arch)) {
       if (preset.file != stem_of(info)) continue;
-      for (const Request& request : with_heads(engine, preset, info)) jobs.push_back({&engine, request, arch});
+      jobs.push_back({&engine, preset, arch});
+      if (!has_heads || !types.insert(type_names(preset)).second) continue;
+      for (const Request& request : with_heads(engine, preset)) of_heads.push_back({&engine, request, arch});
     }
+    std::ranges::move(of_heads, std::back_inserter(jobs));
     return jobs;
   }
 

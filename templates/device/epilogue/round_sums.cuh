@@ -7,7 +7,8 @@
 #include "device/tile/query_sums.cuh"
 #include "device/tile/store_gradient.cuh"
 
-// Scales, rounds and stores the sums of a piece, and clears them. `rows_of(head)` are the sequence's rows of DQ of a
+// Scales, rounds and stores the sums of a piece, and clears them, or where they are Ordered the ranks, which tell the
+// steps that no tile has added to. `rows_of(head)` are the sequence's rows of DQ of a
 // head; Columns of a step's sums are as many as a head has in shared memory. Called by as many threads as `reader` is
 // for, whole warps, of which this is number `thread`; uses a named barrier.
 template <int Columns, bool Ordered, class Reader, class RowsOf>
@@ -22,28 +23,35 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   const auto pack_of = [&](u32 item) {
     return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + u64{item / 128} * 512 + item % 128;
   };
+  // Whether a tile has added to the sums of an item.
+  const auto is_there = [&](u32 item) {
+    return !Ordered || (item < end && *sums.rank(piece.begin + item / kItems, 0) != 0);
+  };
+  bool next = is_there(thread);
   reader.advance(pack_of(thread), thread < end);
 #pragma unroll 1
   for (u32 item = thread; item < end; item += kThreads) {
     reader.advance(pack_of(item + kThreads), item + kThreads < end);
     const u32 of_all = piece.begin + item / kItems - piece.base, head = of_all / u32(piece.steps);
+    const bool there = next;
+    next = is_there(item + kThreads);
     const int share = item / 256 % SHARES, half = item / 128 % 2;
     const int row = (of_all - head * piece.steps) * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
     const int column = share % kAcross * 64 + half * 32;
     const auto pair = [&](int block, int i) {
       const float2 x = reader.pair(block, i);
-      return make_float2(x.x * scale, x.y * scale);
+      return there ? make_float2(x.x * scale, x.y * scale) : make_float2(0, 0);
     };
     auto to = rows_of(head);
     to.data += s64{row} * to.stride[0] + column;
     store_32_columns(to, pair, piece.queries - row, columns - column);
 #pragma unroll
-    for (int block = 0; block < 4; ++block) pack_of(item)[block * 128] = make_float4(0, 0, 0, 0);
+    for (int block = 0; block < 4 && !Ordered; ++block) pack_of(item)[block * 128] = make_float4(0, 0, 0, 0);
   }
   reader.finish();
+  sync(barrier, kThreads);  // after which none of the ranks is read
   if constexpr (Ordered)
     for (int i = thread; i < (piece.end - piece.begin) * 2; i += kThreads) sums.rank(piece.begin, 0)[i] = 0;
-  sync(barrier, kThreads);
   if (thread == 0 && last_arriver(sums.rounded(piece.kv_head), piece.pieces)) *sums.added(piece.kv_head) = 0;
 }
 

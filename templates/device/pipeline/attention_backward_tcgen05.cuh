@@ -340,7 +340,8 @@ template <class Smem> class GradientAdder {
       const int sixteenth = warp_ * kOfWarp + i, thread = sixteenth % 4 * 32 + threadIdx.x % 32;
 #pragma unroll
       for (int c = 0; c < kAcross; ++c)
-        add_share(sums_.of(record.number, sixteenth / 4 * kAcross + c), x[i].template columns<64>(c * 64), thread);
+        add_share(sums_.of(record.number, sixteenth / 4 * kAcross + c), x[i].template columns<64>(c * 64),
+                  kOrdered && record.rank == 0, thread);
     }
     if (kOrdered) {
       sync(1, kWarpgroup);

@@ -148,8 +148,8 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int k = 0; k < 64; k += 16)
-        wgmma::Mma<64, T>::template ss<wgmma::Mode<Major::mn, Major::mn>>(
-            dq_.x, gradients.at(i * kGradients + k, rows), keys.at(i * kKeys + k, columns), i + k > 0);
+        wgmma::Mma<64, T>::template ss<wgmma::Mode<Major::mn, Major::mn>>(dq_.x, gradients.at(i * kGradients + k, rows),
+                                                                          keys.at(i * kKeys + k, columns), i + k > 0);
     wgmma::commit();
   }
   __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV, f32 scale) const {

@@ -4,9 +4,10 @@
 // heads whose tiles are complete. T, HD, WIDE, TILE, BOX, SIZE, VALUE_SIZE, STEP, STAGES, RESULTS and ATOMIC are the
 // template's.
 #include "device/pipeline/item_reader.cuh"
-#include "device/pipeline/staged_share.cuh"
+#include "device/pipeline/staged_shares.cuh"
 #include "device/pipeline/tma_attention_backward.cuh"
 #include "device/ptx/acquire.cuh"
+#include "device/ptx/elect.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
@@ -18,15 +19,17 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kOrdered = ATOMIC == 0;
-// In a fixed order consumers leave what they give in shared memory. Of heads of 64 they add it from registers when
-// their turn has come, which leaves room for a third stage and is faster; of heads of 128 it is slower.
+// In a fixed order consumers leave what they give in shared memory, from where one thread adds it. Of heads of 64 they
+// add it from registers when their turn has come, which leaves room for a third stage and is faster; of heads of 128 it
+// is slower.
 constexpr bool kStaged = kOrdered && SIZE == 128;
-// Threads that see to it that sums are added: for each consumer one, or where consumers take turns one that gives the
-// turns and one that tells other blocks what has been added, so that neither waits while the other does.
+// Threads that see to it that sums are added: one for what is in shared memory, else for each consumer one, or where
+// consumers take turns one that gives the turns and one that tells other blocks what has been added, so that neither
+// waits while the other does.
 constexpr bool kTurns = kOrdered && !kStaged;
-constexpr int kAdderThreads = kTurns ? 4 : 2;
+constexpr int kAdderThreads = kTurns ? 4 : kStaged ? 1 : 2;
 // Of the three warps beside the producer, those with these threads; the others round pieces of sums.
-constexpr int kAdders = kOrdered ? 2 : 1, kRounders = 32 * (3 - kAdders);
+constexpr int kAdders = kTurns ? 2 : 1, kRounders = 32 * (3 - kAdders);
 
 // Tiles of 96 keys leave the consumers the registers that they need, and the other warps the rest.
 constexpr int kConsumerRegisters = TILE == 96 ? 232 : 224, kOtherRegisters = TILE == 96 ? 40 : 56;
@@ -34,11 +37,9 @@ constexpr int kConsumerRegisters = TILE == 96 ? 232 : 224, kOtherRegisters = TIL
 // What is between the consumers and these warps. Sums that are being rounded are there, too, if they have Room.
 constexpr bool kRoom = !kStaged && (!WIDE || TILE == 96);
 template <bool Staged, bool Room> struct SumsBetween {
-  StagedShare staged[2];  // of each consumer
+  StagedShares staged;
 
-  __device__ void init() {
-    for (auto& of : staged) of.init();
-  }
+  __device__ void init() { staged.init(); }
 };
 template <> struct SumsBetween<false, false> {
   Barrier turn[2][2];   // of each consumer and even and odd steps: it may add what the step gives, in a fixed order
@@ -89,8 +90,8 @@ template <class Items> struct BackwardSmem {
   }
 };
 
-// Sees to it that what a consumer gives is added, tile by tile: in the order of the tiles of keys where it is fixed.
-// What a step gives comes during the second step after it.
+// Sees to it that what a consumer gives, or both leave in shared memory, is added, tile by tile: in the order of the
+// tiles of keys where it is fixed. What a step gives comes during the second step after it.
 template <class Smem> class SumsAdder {
  public:
   __device__ SumsAdder(Smem& smem, const QuerySums& sums, int thread)
@@ -106,19 +107,19 @@ template <class Smem> class SumsAdder {
       }
     else
       smem_.between.given[consumer_][0].wait(count_++ % 2);
-    if (tells_) global::add_release(sums_.added(kv_head), 1);
+    if (tells_) global::add_release(sums_.added(kv_head), kStaged ? 2 : 1);
   }
 
  private:
   // Each does so for the next step and returns whether it is the tile's last.
   __device__ bool add_share() {
-    StagedShare& share = smem_.between.staged[consumer_];
-    share.full.wait(count_ % 2);
+    StagedShares& shares = smem_.between.staged;
+    shares.full.wait(count_ % 2);
     const StepRecord record = smem_.records[count_++ % kStepRecords];
     if (record.none())
-      share.empty.arrive();
+      shares.empty.arrive();
     else
-      share.add(sums_.of(record.number, consumer_), sums_.rank(record.number, consumer_), record.rank);
+      shares.add(sums_.of(record.number, 0), sums_.rank(record.number, 0), record.rank);
     return record.last();
   }
   // The consumer may add once the tiles before have, and what it gave two steps before has been told.
@@ -154,7 +155,7 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
   SumsAdder<Smem> adder(smem, sums, warp * kOfWarp + lane);
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
     if (!items.has(kTile)) continue;
-    if (lane < kOfWarp) adder.add_tile(items->tile.kv_head);
+    if (kOfWarp == 1 ? elect() : lane < kOfWarp) adder.add_tile(items->tile.kv_head);
     __syncwarp();
   }
 }

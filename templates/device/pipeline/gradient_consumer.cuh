@@ -3,7 +3,7 @@
 // becomes of scores, all transposed but those of tiles of 96 keys: a row for each key, a column for each query. T, HD,
 // HV, WIDE, BOX, SIZE, STEP, STAGES, RESULTS and CAUSAL are the template's.
 #include "device/pipeline/gradient_block.cuh"
-#include "device/pipeline/staged_share.cuh"
+#include "device/pipeline/staged_shares.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/stmatrix.cuh"
 #include "device/tile/query_sums.cuh"
@@ -67,7 +67,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   }
   // Releases all that a tile without steps has taken.
   __device__ void pass_tile() {
-    if constexpr (kStaged) smem_.between.staged[consumer_].put_none(count_);
+    if constexpr (kStaged) smem_.between.staged.put_none(count_);
     sync(1 + consumer_, kWarpgroup);
     smem_.results.release_warpgroup(count_ % RESULTS);
     publish_step();
@@ -83,7 +83,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   // added.
   __device__ void give(const Part& x, u32 ago) {
     if constexpr (kStaged)
-      smem_.between.staged[consumer_].put(count_ - ago, x);
+      smem_.between.staged.put(consumer_, count_ - ago, x);
     else
       give_some(x, ago, consumer_, true, true);
   }
@@ -93,8 +93,10 @@ template <class Smem, int Index = -1> class GradientConsumer {
     const u32 step = count_ - ago;
     if (kOrdered && begins) await_turn(step);
 #pragma unroll
-    for (int i = 0; i < Tile::Layout::kColumns / 64; ++i)
-      add_share(sums_.of(smem_.records[step % kStepRecords].number, first + i), x.template columns<64>(i * 64));
+    for (int i = 0; i < Tile::Layout::kColumns / 64; ++i) {
+      const StepRecord& record = smem_.records[step % kStepRecords];
+      add_share(sums_.of(record.number, first + i), x.template columns<64>(i * 64), kOrdered && record.rank == 0);
+    }
     if (kOrdered && ends) tell_given(step);
   }
   __device__ void await_turn(u32 step) const {

@@ -1,24 +1,25 @@
 #pragma once
-// How sums of the gradients of queries are added in a fixed order: a consumer warpgroup leaves its share of a step's
-// sums in shared memory and goes on, and one thread adds it when its turn has come.
+// How sums of the gradients of queries are added in a fixed order: two consumer warpgroups leave their shares of a
+// step's sums in shared memory and go on, and one thread adds both when their turn has come.
 #include "device/ptx/acquire.cuh"
+#include "device/ptx/bulk.cuh"
 #include "device/ptx/bulk_group.cuh"
 #include "device/ptx/bulk_reduce.cuh"
 #include "device/ptx/fence.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/tile/query_sums.cuh"
 
-struct StagedShare {
-  alignas(128) f32 sums[kSums];
+struct StagedShares {
+  alignas(128) f32 sums[2][kSums];
   Barrier full, empty;
 
   __device__ void init() {
-    full.init(4);
+    full.init(8);
     empty.init(1);
   }
-  // Leaves a warpgroup's registers, as its index-th share, once the one before has been read.
-  template <class Tile> __device__ void put(u32 index, const Tile& x) {
-    auto* const to = reinterpret_cast<float4*>(sums) + threadIdx.x % 128;
+  // Leaves a consumer's registers, as its index-th share, once those before have been read.
+  template <class Tile> __device__ void put(int consumer, u32 index, const Tile& x) {
+    auto* const to = reinterpret_cast<float4*>(sums[consumer]) + threadIdx.x % 128;
     empty.wait(index % 2 ^ 1);
 #pragma unroll
     for (int i = 0; i < kSums / 512; ++i)
@@ -31,10 +32,15 @@ struct StagedShare {
     empty.wait(index % 2 ^ 1);
     announce();
   }
-  // Adds the share to `to` once `*rank` shares are `turn`, and counts it. Called by one thread.
+  // Adds the shares, which are neighbours in `to`, once `*rank` tiles have added theirs, and counts the tile: the
+  // `turn`-th, of which the first stores its shares. Called by one thread.
   __device__ void add(f32* to, u32* rank, u32 turn) {
-    global::await(rank, turn);
-    bulk::reduce<Reduction::add>(to, sums, sizeof(sums));
+    if (turn == 0) {
+      bulk::store(to, sums, sizeof(sums));
+    } else {
+      global::await(rank, turn);
+      bulk::reduce<Reduction::add>(to, sums[0], sizeof(sums));
+    }
     bulk::commit();
     bulk::wait_read<0>();
     empty.arrive();
