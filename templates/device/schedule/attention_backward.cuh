@@ -84,15 +84,19 @@ template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
   using Work = AttentionKeyTile<Tile, Step>;
 
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
-    constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // of a group, with their gradients 16 MiB
+    constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // which with their gradients are 16 MiB
+    constexpr bool kMiddle = HD > 64 && HD <= 128;
     const int sharing = dims.HEADS / dims.KV_HEADS;
-    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where a head has 2 MiB,
+    // Of a group. The fewer heads, the sooner their sums are rounded, while L2 has them.
+    const int queries = Ordered && kMiddle && dims.M < 4096 ? kQueries / 2 : kQueries;
+    // The more heads, the fewer tiles of one head wait for each other at a time: twice as many where heads are long,
     // and again where tiles have few keys and not all steps.
-    const bool large = Ordered && sharing == 1 && (HD > 64 ? dims.M >= kQueries / 8 : CAUSAL && dims.M >= 4096);
+    const int long_from = kMiddle ? 8192 : HD > 128 ? kQueries / 8 : 4096;
+    const bool large = Ordered && sharing == 1 && (HD > 64 || CAUSAL) && dims.M >= long_from;
     // Consumers that add in turns, unlike those of heads of 128, wait less where many heads' long tiles are under way:
     // these go through the queries side by side, so that L2 need not have all of them.
     const int least = large && CAUSAL && (HD <= 64 || HD > 128) ? 16 : 1;
-    const int heads = max(least, kQueries * (!large ? 1 : CAUSAL && HD > 128 ? 4 : 2) / sharing / max(1, dims.M));
+    const int heads = max(least, queries * (!large ? 1 : CAUSAL && HD > 128 ? 4 : 2) / sharing / max(1, dims.M));
     group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 
