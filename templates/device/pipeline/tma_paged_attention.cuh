@@ -50,8 +50,7 @@ struct PageTable {
 // none become zeros. Called by all lanes of a warp, of which one loads all runs, as loads by several lanes take turns.
 template <class Tile>
 __device__ inline void load_runs(Tile& tile, const CUtensorMap& map, Barrier& full, int head, int2 at) {
-  constexpr int kRuns = Tile::kRows / RUN, kAtOnce = kRuns < 8 ? kRuns : 8;
-  static_assert(kRuns % kAtOnce == 0);
+  constexpr int kRuns = Tile::kRows / RUN, kAtOnce = HD > 128 || kRuns % 2 != 0 ? 1 : 2;  // as registers suffice for
 #pragma unroll 1
   for (int first = 0; first < kRuns; first += kAtOnce) {
     int2 of[kAtOnce];
