@@ -52,12 +52,10 @@
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
-#include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/store_tile.cuh"
+#include "device/epilogue/store_warp.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
 #include "device/reference/gemm_batched.cuh"
 #include "device/schedule/batched.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -96,22 +94,6 @@ struct Problem {
   }
 };
 
-// Stores 16 rows of a warp at a time through its own shared memory.
-__device__ inline void store(SharedTile<O, 16, WN>& staged, const Problem& p, const Hooks& hooks, int matrix, int row,
-                             int column, const Accumulators& acc) {
-  const View<O, 2> d = matrix_of<false>(p.d, matrix + 1, matrix);
-  const bool vectors = rows_of_16_bytes(d);
-  auto results = acc.as<S>();
-  apply_epilogue(hooks, results, row, column, matrix);
-#pragma unroll
-  for (int i = 0; i < WM; i += 16) {
-    __syncwarp();
-    store(staged, 0, 0, results.template rows<16>(i));
-    __syncwarp();
-    store_rows<32>(d, staged, p.extent, row + i, column, threadIdx.x % 32, vectors);
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_batched(View<const T, 3> A, View<const T, 3> AT,
                                                                            View<const U, 3> B, View<const U, 3> BT,
                                                                            View<O, 3> D, const Dims dims,
@@ -124,7 +106,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_batched(View<
   mma::clear_unfilled<STAGES, THREADS>(smem, p.k);
   mma::multiply_copied<T, U, WM, WN, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, column, [&](const BatchTile& tile, const Accumulators& acc) {
-        store(smem.staged[warp], p, hooks, tile.matrix, tile.row * BM + row, tile.column * BN + column, acc);
+        store_warp<S>(smem.staged[warp], matrix_of<false>(p.d, tile.matrix + 1, tile.matrix), p.extent,
+                      tile.row * BM + row, tile.column * BN + column, acc, hooks, tile.matrix);
       });
 }
 

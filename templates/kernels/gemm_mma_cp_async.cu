@@ -53,13 +53,10 @@
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 3
 //! preset  VEC = 1, BM = 64, BN = 64, STEP = 64, WM = 32, WN = 32, STAGES = 2, BLOCKS = 2 when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
-#include "device/epilogue/largest.cuh"
-#include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/store_tile.cuh"
+#include "device/epilogue/store_warp.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
 #include "device/reference/gemm.cuh"
 #include "device/schedule/persistent.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -90,23 +87,6 @@ struct Problem {
   }
 };
 
-// Stores 16 rows of a warp at a time through its own shared memory.
-template <class To>
-__device__ inline void store(SharedTile<O, 16, WN>& staged, const To& to, const Problem& p, const Hooks& hooks, int row,
-                             int column, const Accumulators& acc) {
-  const bool vectors = rows_of_16_bytes(p.d);
-  auto results = acc.as<S>();
-  apply_epilogue(hooks, results, row, column);
-  compare(to, results, p.extent, row, column);
-#pragma unroll
-  for (int i = 0; i < WM; i += 16) {
-    __syncwarp();
-    store(staged, 0, 0, results.template rows<16>(i));
-    __syncwarp();
-    store_rows<32>(p.d, staged, p.extent, row + i, column, threadIdx.x % 32, vectors);
-  }
-}
-
 // Returns a view of the transposed matrix.
 template <class X> __device__ inline View<X, 2> transposed(const View<X, 2>& of) {
   return {of.data, {of.stride[1], of.stride[0]}};
@@ -126,7 +106,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm(View<const T,
   const auto& to = compared<AMAX>(p.d, state);
   mma::multiply_copied<T, U, WM, WN, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, column, [&](const Tile& tile, const Accumulators& acc) {
-        store(smem.staged[warp], to, p, hooks, tile.row * BM + row, tile.column * BN + column, acc);
+        store_warp<S>(smem.staged[warp], to, p.extent, tile.row * BM + row, tile.column * BN + column, acc, hooks);
       });
   finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
 }

@@ -30,6 +30,14 @@ template <bool Used, class To> __device__ inline decltype(auto) compared(const T
     return (to);
 }
 
+// Returns the destination itself.
+template <class To> __device__ inline const To& uncompared(const To& to) {
+  return to;
+}
+template <class To> __device__ inline const To& uncompared(const tma::Compared<To>& to) {
+  return to.to;
+}
+
 // Compares the part of a tile of results inside the tensor, whose first element is (row, column). Transposed: the
 // tile's rows are columns of the tensor. Called by the whole warp. NaN is larger than every number.
 template <bool Transposed = false, class To, class L, class X>
