@@ -41,6 +41,7 @@
 
 #include "device/epilogue/store_tensor_memory.cuh"
 #include "device/pipeline/cancelled_tiles.cuh"
+#include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/reference/gemm_batched.cuh"
@@ -51,8 +52,6 @@
 
 using Tiles = BatchTiles<BM, BN, GROUP_M, PAIR>;
 
-constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
-constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
 constexpr int kColumns = tensor_memory::allocation(kAccumulators * BN);
 
 struct Smem {
@@ -111,30 +110,15 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_batched(
     const __grid_constant__ Mapped<O, 3> D, const Dims dims, const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.BATCH, dims.M, dims.N);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div<u32>(dims.K, BK);
-
-  if (threadIdx.x == 0) {
-    smem.operands.init(1);
-    smem.launches.init(kStoreThreads / 32 + (tiles.rank() == 0 ? 1 : 0));
-    smem.accumulators.init(kStoreThreads / 32);
-  }
-  if (warp == kMultiplyWarp) {
-    tensor_memory::alloc<kColumns, PAIR>(&smem.address);
-    tensor_memory::relinquish_alloc_permit<PAIR>();
-  }
-  cluster::sync_blocks<PAIR>();
-
-  if (warp < kLoadWarp)
-    store(smem, D, learning(tiles, smem.launches.drawn), dims, hooks, steps);
-  else if (warp == kLoadWarp && lane == 0)
-    produce(smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, cancelling(tiles, smem.launches), steps);
-  else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0)
-    multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps);
-  __syncwarp();
-
-  // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.
-  cluster::sync_blocks<PAIR>();
-  if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(smem.address);
+  const int steps = ceil_div<u32>(dims.K, BK);
+  const bool even = tiles.rank() == 0;
+  if (threadIdx.x == 0) smem.launches.init(kStoreThreads / 32 + (even ? 1 : 0));
+  run_block<PAIR, kColumns>(
+      smem, even, [&] { store(smem, D, learning(tiles, smem.launches.drawn), dims, hooks, steps); },
+      [&] {
+        produce(smem, TA ? AT : A, dims.A_BATCH, TB ? BT : B, dims.B_BATCH, cancelling(tiles, smem.launches), steps);
+      },
+      [&] { multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps); });
 }
 
 #endif

@@ -40,6 +40,7 @@
 #include "device/epilogue/store_tensor_memory.cuh"
 #include "device/pipeline/cancelled_tiles.cuh"
 #include "device/pipeline/split_terms.cuh"
+#include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/griddepcontrol.cuh"
@@ -55,8 +56,7 @@
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M, PAIR>;
 
-constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5, kSplitWarp = 6, kSplitThreads = 128;
-constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
+constexpr int kSplitWarp = kMultiplyWarp + 1, kSplitThreads = 128;
 constexpr int kColumns = tensor_memory::allocation(kAccumulators * BN);
 
 struct Smem {
@@ -121,23 +121,6 @@ template <class Order> __device__ void multiply(Smem& smem, const Order& tiles, 
       });
 }
 
-// Stores this block's tiles and returns how many they are. Called by four warps. Loop invariant: before a tile, all
-// earlier accumulators are released and the copies of their last parts to D may be in progress.
-template <class To, class Order>
-__device__ int store(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  grid::wait();
-  Consumer accumulators(smem.accumulators);
-  int count = 0;
-  for (const int index : tiles) {
-    ++count;
-    const Tile tile = tiles[index];
-    store_accumulator<S, Unit<T>::Sum, BN>(smem, accumulators, steps, D, {dims.M, dims.N}, tile.row * BM,
-                                           tile.column * BN, hooks);
-  }
-  if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
-  return count;
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A, View<const T, 2>,
                                                               const __grid_constant__ CUtensorMap B, View<const T, 2>,
                                                               const __grid_constant__ Mapped<O, 2> D,
@@ -145,37 +128,24 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div<u32>(dims.K, BK);
-
+  const int steps = ceil_div<u32>(dims.K, BK);
+  const bool even = tiles.rank() == 0;
   grid::launch_dependents();
   if (threadIdx.x == 0) {
-    smem.operands.init(1);
-    smem.launches.init((kStoreThreads + kSplitThreads) / 32 + (tiles.rank() == 0 ? 1 : 0));
+    smem.launches.init((kStoreThreads + kSplitThreads) / 32 + (even ? 1 : 0));
     for (Barrier& barrier : smem.split) barrier.init(PAIR * kSplitThreads / 32);
-    smem.accumulators.init(kStoreThreads / 32);
   }
-  if (warp == kMultiplyWarp) {
-    tensor_memory::alloc<kColumns, PAIR>(&smem.address);
-    tensor_memory::relinquish_alloc_permit<PAIR>();
-  }
-  cluster::sync_blocks<PAIR>();
-
-  if (warp < kLoadWarp) {
-    const auto& to = compared<AMAX>(D, state);
-    const int count = store(smem, to, learning(tiles, smem.launches.drawn), dims, hooks, steps);
-    finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
-  } else if (warp == kLoadWarp && lane == 0) {
-    produce(smem, A, B, cancelling(tiles, smem.launches), steps);
-  } else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0) {
-    multiply(smem, learning<true>(tiles, smem.launches.drawn), steps);
-  } else if (warp >= kSplitWarp) {
-    split(smem, learning(tiles, smem.launches.drawn), steps);
-  }
-  __syncwarp();
-
-  // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.
-  cluster::sync_blocks<PAIR>();
-  if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(smem.address);
+  run_block<PAIR, kColumns>(
+      smem, even,
+      [&] {
+        const auto& to = compared<AMAX>(D, state);
+        const int count = store_tiles<S, Unit<T>::Sum, BN>(smem, Consumer(smem.accumulators), to, {dims.M, dims.N},
+                                                           learning(tiles, smem.launches.drawn), steps, hooks);
+        finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
+      },
+      [&] { produce(smem, A, B, cancelling(tiles, smem.launches), steps); },
+      [&] { multiply(smem, learning<true>(tiles, smem.launches.drawn), steps); },
+      [&] { split(smem, learning(tiles, smem.launches.drawn), steps); });
 }
 
 #endif

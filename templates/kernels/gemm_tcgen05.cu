@@ -43,6 +43,7 @@
 
 #include "device/epilogue/store_tensor_memory.cuh"
 #include "device/pipeline/cancelled_tiles.cuh"
+#include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/ptx/griddepcontrol.cuh"
@@ -54,8 +55,6 @@
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M, PAIR>;
 
-constexpr int kStoreThreads = 128, kLoadWarp = 4, kMultiplyWarp = 5;
-constexpr int kAccumulators = 2;  // tiles in tensor memory: one is multiplied while the other is stored
 constexpr int kColumns = tensor_memory::allocation(kAccumulators * BN);
 
 struct Smem {
@@ -70,47 +69,6 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-// Loads tiles of A and B as load_steps does. A slot is free once the products that read it are complete in both blocks
-// of a pair. The even block's barrier counts the bytes of both blocks.
-template <class Order>
-__device__ void produce(Smem& smem, const CUtensorMap& A, const CUtensorMap& B, const Order& tiles, int steps) {
-  Producer producer(smem.operands);
-  load_steps(
-      tiles, steps,
-      [&] {
-        const u32 slot = producer.acquire();
-        if (tiles.rank() == 0) smem.operands.full[slot].expect(PAIR * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
-        return slot;
-      },
-      [&](u32 slot, Tile tile, int step) {
-        auto& a = smem.a[slot];
-        const int k = step * BK, row = tile.row * BM;
-        tma::load_of_pair<PAIR>(a, A, smem.operands.full[slot], {a.column(row, k), a.row(row, k)});
-      },
-      [&](u32 slot, Tile tile, int step) {
-        auto& b = smem.b[slot];
-        const int k = step * BK, column = tile.column * BN + tiles.rank() * (BN / PAIR);
-        tma::load_of_pair<PAIR>(b, B, smem.operands.full[slot], {b.column(column, k), b.row(column, k)});
-      });
-}
-
-// Stores this block's tiles and returns how many they are. Called by four warps. Loop invariant: before a tile, all
-// earlier accumulators are released and the copies of their last parts to D may be in progress.
-template <class To, class Order>
-__device__ int store(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
-  grid::wait();
-  Consumer accumulators(smem.accumulators);
-  int count = 0;
-  for (const int index : tiles) {
-    ++count;
-    const Tile tile = tiles[index];
-    store_accumulator<S, Unit<T>::Sum, BN>(smem, accumulators, steps, D, {dims.M, dims.N}, tile.row * BM,
-                                           tile.column * BN, hooks);
-  }
-  if (threadIdx.x == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
-  return count;
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_constant__ CUtensorMap A,
                                                               const __grid_constant__ CUtensorMap AT,
                                                               const __grid_constant__ CUtensorMap B,
@@ -120,34 +78,20 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm(const __grid_const
                                                               const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = ceil_div<u32>(dims.K, BK);
-
+  const int steps = ceil_div<u32>(dims.K, BK);
+  const bool even = tiles.rank() == 0;
   grid::launch_dependents();
-  if (threadIdx.x == 0) {
-    smem.operands.init(1);
-    smem.launches.init(kStoreThreads / 32 + (tiles.rank() == 0 ? 1 : 0));
-    smem.accumulators.init(kStoreThreads / 32);
-  }
-  if (warp == kMultiplyWarp) {
-    tensor_memory::alloc<kColumns, PAIR>(&smem.address);
-    tensor_memory::relinquish_alloc_permit<PAIR>();
-  }
-  cluster::sync_blocks<PAIR>();
-
-  if (warp < kLoadWarp) {
-    const auto& to = compared<AMAX>(D, state);
-    const int count = store(smem, to, learning(tiles, smem.launches.drawn), dims, hooks, steps);
-    finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
-  } else if (warp == kLoadWarp && lane == 0) {
-    produce(smem, TA ? AT : A, TB ? BT : B, cancelling(tiles, smem.launches), steps);
-  } else if (warp == kMultiplyWarp && lane == 0 && tiles.rank() == 0) {
-    multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps);
-  }
-  __syncwarp();
-
-  // No block may exit, or free tensor memory, while the pair still multiplies or signals its barriers.
-  cluster::sync_blocks<PAIR>();
-  if (warp == kMultiplyWarp) tensor_memory::dealloc<kColumns, PAIR>(smem.address);
+  if (threadIdx.x == 0) smem.launches.init(kStoreThreads / 32 + (even ? 1 : 0));
+  run_block<PAIR, kColumns>(
+      smem, even,
+      [&] {
+        const auto& to = compared<AMAX>(D, state);
+        const int count = store_tiles<S, Unit<T>::Sum, BN>(smem, Consumer(smem.accumulators), to, {dims.M, dims.N},
+                                                           learning(tiles, smem.launches.drawn), steps, hooks);
+        finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
+      },
+      [&] { load_shares<PAIR>(smem, TA ? AT : A, TB ? BT : B, cancelling(tiles, smem.launches), steps); },
+      [&] { multiply_tiles<PAIR, BN>(smem, learning<true>(tiles, smem.launches.drawn), steps); });
 }
 
 #endif

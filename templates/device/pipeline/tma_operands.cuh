@@ -111,11 +111,37 @@ class OperandLoads {
 };
 
 // The same for a block without a cluster, all steps of all its tiles.
-template <int BoxA, int BoxB, int Stages, class Smem, class Tiles>
+template <int BoxA, int BoxB, int Stages, class Smem, class MapB, class Tiles>
 __device__ inline void load_operands(Pipeline<Stages>& pipeline, Smem& smem, const CUtensorMap& A, int rows,
-                                     const CUtensorMap& B, int columns, const Tiles& tiles, int steps) {
-  const OperandLoads<BoxA, BoxB, 1, false, Smem, Stages, 1> loads(pipeline, smem, A, rows, B, columns);
+                                     const MapB& B, int columns, const Tiles& tiles, int steps) {
+  const OperandLoads<BoxA, BoxB, 1, false, Smem, Stages, 1, MapB> loads(pipeline, smem, A, rows, B, columns);
   loads.load(tiles, steps, false);
+}
+
+// The same for blocks that multiply by tcgen05, alone or in pairs: each loads its rows of A and its share of those of
+// B. A slot of the pipeline `operands` is free once the products that read it are complete in both blocks of a pair.
+// The even block's barrier counts the bytes of both.
+template <int Blocks, class Smem, class MapB, class Tiles>
+__device__ inline void load_shares(Smem& smem, const CUtensorMap& A, const MapB& B, const Tiles& tiles, int steps) {
+  using Tile = decltype(tiles[0]);
+  Producer producer(smem.operands);
+  load_steps(
+      tiles, steps,
+      [&] {
+        const u32 slot = producer.acquire();
+        if (tiles.rank() == 0) smem.operands.full[slot].expect(Blocks * (sizeof(smem.a[0]) + sizeof(smem.b[0])));
+        return slot;
+      },
+      [&](u32 slot, const Tile& tile, int step) {
+        auto& a = smem.a[slot];
+        const int k = step * a.kDepth, row = tile.row * a.kExtent;
+        tma::load_of_pair<Blocks>(a, A, smem.operands.full[slot], {a.column(row, k), a.row(row, k)});
+      },
+      [&](u32 slot, const Tile& tile, int step) {
+        using tma::load_share;  // or that of MapB
+        auto& b = smem.b[slot];
+        load_share<Blocks>(b, B, smem.operands.full[slot], tile.column, step * b.kDepth, tiles.rank());
+      });
 }
 
 // The same for a batch of products. A has `count_a` matrices and B `count_b`: one for each product, or one for all.

@@ -41,4 +41,13 @@ __device__ inline void load_operand(OperandTile<true, T, Extent, Depth>& tile, c
   }
 }
 
+// Loads what this block of Blocks that multiply together, the rank-th, has of their tiles beside each other, of which
+// this is the index-th: its extent from column k on, counted by the even block's barrier.
+template <int Blocks, bool Transposed, class T, int Extent, int Depth>
+__device__ inline void load_share(OperandTile<Transposed, T, Extent, Depth>& tile, const CUtensorMap& map,
+                                  Barrier& full, int index, int k, int rank) {
+  const int at = (index * Blocks + rank) * Extent;
+  load_of_pair<Blocks>(tile, map, full, {tile.column(at, k), tile.row(at, k)});
+}
+
 }  // namespace tma
