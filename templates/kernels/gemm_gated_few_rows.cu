@@ -21,6 +21,7 @@
 //! let     TURNS   = ceil_div(ceil_div(K, 64), WARPS * STEPS) "latencies of a warp"
 //! let     LATENCY = max(TURNS * 900, TURNS * TILES * 900 / (device.sm_count * RESIDENT))
 //!
+//! require sizeof(T) == 2                           "lanes read pairs of 16-bit elements; other files multiply 8-bit ones"
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(G) >= VEC "A, B and G must begin at a multiple of the access"
 //! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 && stride(G, 0) * sizeof(T) % VEC == 0 "rows of A, B and G must begin at multiples of the access"
@@ -79,7 +80,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<co
   for (int i = threadIdx.x; i < dims.M * BN; i += THREADS) {
     const int row = i / BN, column = first + i % BN;
     if (column >= dims.N) continue;
-    const f32 x = hooks.gate(smem.sum(row, BN + i % BN), smem.sum(row, i % BN));
+    const f32 x = hooks.gate(smem.sum(row, BN + i % BN), smem.sum(row, i % BN), row, column);
     D.data[row * D.stride[0] + column * D.stride[1]] = from_f32<O>(hooks.epilogue(x, row, column));
   }
 }

@@ -2,7 +2,7 @@
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //! use     "device/reference/gemm_gated.cuh"
 //!
-//! param   VEC     = 16   in {16, 8, 4, 2}          "bytes copied at once: the rows of A, B and G begin at multiples of it"
+//! param   VEC     = 16   in {16, 8, 4, 2, 1}        "bytes copied at once: the rows of A, B and G begin at multiples of it"
 //! param   BM      = 128  in {64, 128, 256}         "rows of D per block"
 //! param   BN      = 32   in {32, 64}               "columns of D per block, of which a warp makes all"
 //! param   STEP    = 64   in {64, 128}              "bytes of each row of A, B and G per step: one swizzled row"
@@ -13,6 +13,7 @@
 //!
 //! let     BK        = STEP / sizeof(T)             "columns of A, B and G per step"
 //! let     WIDE      = 2 * BN                       "columns of the product"
+//! let     FLOAT8    = sizeof(T) == 1 && !integer(T)
 //! let     WARPS     = BM / WM
 //! let     THREADS   = 32 * WARPS
 //! let     SMEM      = align_up(STAGES * (BM + WIDE) * STEP + WARPS * 16 * BN * sizeof(O), 1024)
@@ -22,29 +23,35 @@
 //! require VEC == sizeof(T) || alignment(A) >= VEC && alignment(B) >= VEC && alignment(G) >= VEC "A, B and G must begin at a multiple of the access"
 //! require VEC == sizeof(T) || stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 && stride(G, 0) * sizeof(T) % VEC == 0 "rows of A, B and G must begin at multiples of the access"
 //! require VEC == sizeof(T) || stride(A, 1) == 1 && stride(B, 1) == 1 && stride(G, 1) == 1 "elements that move together must be neighbours"
+//! require VEC >= 4 || VEC == sizeof(T)           "cp.async copies 4 bytes or more; elements are gathered one by one"
 //! require VEC != 4 || STEP == 64                   "one pass of the block copies whole groups of 8 rows"
+//! require !FLOAT8 || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
+//! require !FLOAT8 || device.compute_capability < 90 || device.compute_capability >= 120 || WM * WIDE <= 1024 "from sm_90 to below sm_120 mma.sync widens 8-bit floats to 16 bits, for which only warp tiles of 1024 sums leave registers"
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require THREADS * 16 / STEP <= BN || VEC < 16 && THREADS * 8 / STEP <= BN && VEC > 2 "one pass of the block copies rows of B or of G alone"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
-//! require (WM * WIDE / 32 + WM / 2 + WIDE / 2 + 60) * THREADS * BLOCKS <= device.registers_per_sm && WM * WIDE <= 4096 "accumulators and fragments must fit in registers"
+//! require (WM * WIDE / 32 + WM / 2 + WIDE / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm && WM * WIDE <= 4096 "accumulators and fragments must fit in registers"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)
-//! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "an error of one sum is multiplied by the other"
 //!
 //! preset  VEC = 16, BM = 128, BN = 64, STEP = 128, WM = 32, STAGES = 4  when device.smem_per_block >= 180000
 //! preset  VEC = 16, BM = 256, BN = 32, STEP = 64, WM = 64, STAGES = 4
 //! preset  VEC = 8, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 4, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 2, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
+//! preset  VEC = 1, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
+//! preset  VEC = 16, BM = 128, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 8, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 4, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 1, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
-#include "device/epilogue/own_operands.cuh"
-#include "device/epilogue/store_tile.cuh"
+#include "device/epilogue/store_warp.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
 #include "device/reference/gemm_gated.cuh"
 #include "device/schedule/persistent.cuh"
 #include "device/tile/cp_async_paired_tile.cuh"
-#include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 
 // The two products are one, of A with tiles of B and G below each other: each warp makes all columns of its rows, so
@@ -53,7 +60,7 @@
 #ifndef TMA_JIT_REFERENCE
 
 using Tiles = PersistentTiles<BM, BN, GROUP_M>;
-using Accumulators = RegisterTile<layout::Mma<WM, WIDE>>;
+using Accumulators = RegisterTile<layout::Mma<WM, WIDE>, Unit<T>::Sum>;
 using Staged = SharedTile<O, 16, BN>;
 
 struct Smem {
@@ -68,7 +75,6 @@ static_assert(sizeof(Smem) <= SMEM);
 struct Problem {
   View<const T, 2> a;
   View<const U, 2> g, b;
-  View<O, 2> d;
   Extent extent;
   int k;
   Tiles tiles;
@@ -79,33 +85,20 @@ struct Problem {
   }
 };
 
-// Stores 16 rows of a warp at a time through its own shared memory.
-__device__ inline void store(Staged& staged, const Problem& p, const Hooks& hooks, int row, int column,
-                             const Accumulators& acc) {
-  const bool vectors = rows_of_16_bytes(p.d);
-  auto results = GatedSums<Accumulators, Hooks>{acc, hooks}.columns<BN>(0);
-  apply_epilogue(hooks, results, row, column);
-#pragma unroll
-  for (int i = 0; i < WM; i += 16) {
-    __syncwarp();
-    store(staged, 0, 0, results.template rows<16>(i));
-    __syncwarp();
-    store_rows<32>(p.d, staged, p.extent, row + i, column, threadIdx.x % 32, vectors);
-  }
-}
-
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<const T, 2> A, View<const U, 2> G,
                                                                          View<const U, 2> B, View<O, 2> D,
                                                                          const Dims dims,
                                                                          const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
-  const Problem p = {A, G, B, D, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
+  const Problem p = {A, G, B, {dims.M, dims.N}, dims.K, Tiles(dims.M, dims.N)};
   const int warp = threadIdx.x / 32, row = warp * WM;
 
   mma::clear_unfilled<STAGES, THREADS>(smem, p.k);
   mma::multiply_copied<T, U, WM, WIDE, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, 0, [&](const Tile& tile, const Accumulators& acc) {
-        store(smem.staged[warp], p, hooks, tile.row * BM + row, tile.column * BN, acc);
+        const int first = tile.row * BM + row, column = tile.column * BN;
+        store_warp<f32>(smem.staged[warp], D, p.extent, first, column,
+                        gated<BN>(hooks)(acc, first, column).columns<BN>(0), hooks);
       });
 }
 

@@ -122,6 +122,78 @@ TEST_CASE("two products, of which one gates the other") {
   check_passes("sm_90a", "gemm_gated M=0 N=80 K=64");
   check_passes("sm_90a", "gemm_gated M=70 N=0 K=64");
   check_refused("sm_90a", "gemm_gated M=70 N=80 K=96 T=f16 U=bf16", "A, B and G have elements of one type");
+  check_refused("sm_90a", "gemm_gated M=70 N=80 K=96 T=e4m3 U=s8", "or 8-bit floats: B and G of one, A of the other");
+}
+
+TEST_CASE("gated products by tcgen05 and by TMA with mma.sync, and their edges") {
+  if (!ready()) return;
+  const std::vector<std::string> hooks = {"--operand", "rows : f32[M]",
+                                          "--operand", "columns : f32[N]",
+                                          "--hook",    "gate=silu(g * rows[row]) * (x * columns[column])",
+                                          "--operand", "residual : bf16[M, N]",
+                                          "--hook",    "epilogue=x + residual[row, column]"};
+  const std::pair<const char*, const char*> files[] = {
+      {"sm_100a", "gemm_gated_tcgen05 PAIR=1 BN=64"},
+      {"sm_100a", "gemm_gated_tcgen05 PAIR=2 BN=128 STAGES=4"},
+      {"sm_100a", "gemm_gated_tcgen05 PAIR=2 BN=96 O=f32"},
+      {"sm_103a", "gemm_gated_tcgen05 PAIR=1 BN=128 STAGES=4 O=e4m3"},
+      {"sm_121a", "gemm_gated_mma BM=64 BN=32 WM=16"},
+      {"sm_121a", "gemm_gated_mma BM=128 BN=64 WM=32 T=f16 O=f16"},
+      {"sm_121a", "gemm_gated_mma BM=256 BN=32 WM=64 STAGES=3"},
+      {"sm_90a", "gemm_gated_mma BM=256 BN=32 WM=64 O=f32"},
+  };
+  std::size_t cell = 0;
+  for (const auto& [device, words] : files) {
+    const std::string file = std::string(" --template-file ") + words;
+    const std::string few = std::string(device) + ":processors=4";
+    check_passes(few.c_str(), "gemm_gated M=300 N=304 K=136" + file, hooks);
+    if (testing::takes(cell++)) check_passes(device, "gemm_gated M=257 N=203 K=328 --pitch D=208" + file, hooks);
+    if (testing::takes(cell)) check_passes(device, "gemm_gated M=130 N=152 K=0" + file);
+  }
+  for (const char* policy : {"lazy", "random", "split", "starved"}) {
+    for (const char* words :
+         {"sm_100a gemm_gated_tcgen05 PAIR=1 BN=32 STAGES=2", "sm_100a gemm_gated_tcgen05 PAIR=2 BN=32 STAGES=2",
+          "sm_121a gemm_gated_mma BM=64 BN=32 WM=16 STAGES=2"}) {
+      const std::string text = words, device = text.substr(0, 7) + ":processors=4:policy=" + policy;
+      check_passes(device.c_str(), "gemm_gated M=520 N=136 K=264 --template-file" + text.substr(7));
+    }
+  }
+}
+
+TEST_CASE("gated products of 8-bit types, with scales, in every file") {
+  if (!ready()) return;
+  const std::vector<std::string> scales = {"--operand", "a_scale : f32[1]",
+                                           "--operand", "b_scale : f32[1]",
+                                           "--hook",    "gate=silu(g * a_scale[0]) * (x * b_scale[0])"};
+  const std::pair<const char*, const char*> files[] = {
+      {"sm_90a", "gemm_gated_wgmma BM=128 BN=128 STAGES=4"},
+      {"sm_90a", "gemm_gated_wgmma BM=128 BN=96 STAGES=4 CLUSTER=2"},
+      {"sm_90a", "gemm_gated_wgmma BM=64 BN=64 STAGES=4"},
+      {"sm_100a", "gemm_gated_tcgen05 PAIR=2 BN=128 STAGES=4"},
+      {"sm_121a", "gemm_gated_mma BM=256 BN=32 WM=64 STAGES=3"},
+      {"sm_90a", "gemm_gated_mma BM=64 BN=32 WM=16 STAGES=3"},
+      {"sm_90a", "gemm_gated_mma_cp_async"},
+      {"sm_89", "gemm_gated_mma_cp_async VEC=4"},
+  };
+  std::size_t first = 0;
+  for (const auto& [device, words] : files) {
+    std::size_t cell = first++;
+    for (const char* types : {"T=e4m3 O=e4m3", "T=e5m2 U=e4m3", "T=s8 O=f32", "T=s8 O=s8"})
+      if (testing::takes(cell++))
+        check_passes(device, std::string("gemm_gated M=140 N=208 K=464 ") + types + " --template-file " + words,
+                     scales);
+  }
+  for (const char* depth : {"0", "112", "528"})
+    check_passes("sm_90a",
+                 std::string("gemm_gated M=140 N=208 T=e4m3 FAST=1 --template-file gemm_gated_wgmma K=") + depth);
+  for (const char* device : {"sm_89", "sm_90a", "sm_121a"})
+    check_passes(device, "gemm_gated M=77 N=65 K=77 T=e4m3 O=e4m3");
+  check_refused("sm_80", "gemm_gated M=70 N=80 K=96 T=e4m3", "mma.sync multiplies 8-bit floats from sm_89 on");
+  check_refused("sm_90a", "gemm_gated M=70 N=80 K=96 T=s8 FAST=1", "only sums of 8-bit floats can be cut short");
+  check_refused("sm_103a", "gemm_gated M=70 N=80 K=96 T=s8 --template-file gemm_gated_tcgen05",
+                "of sm_100a and sm_103a only the first multiplies s8");
+  check_refused("sm_90a", "gemm_gated M=7 N=80 K=96 T=e4m3 --template-file gemm_gated_few_rows",
+                "lanes read pairs of 16-bit elements");
 }
 
 TEST_CASE("tiles of every width, and 8-bit operands along M or N, by tcgen05") {

@@ -22,19 +22,19 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
   int row_, column_;
   Ahead ahead_;
 
-  __device__ Part part(const H& hooks, int n) const { return Part(hooks, row_ + warp_row(), column_ + n * kPart); }
+  __device__ Part part(const H& hooks, int n) const { return Part(hooks, first_row(), column_ + n * kPart); }
   __device__ static int warp_row() { return threadIdx.x % kWarpgroup / 32 * 16; }
 
   // Begins to copy what a part reads of a matrix.
   template <class To> __device__ void copy_part(int part, To& to, const H& hooks) const {
-    copy_operand<16, kPart>(hooks, to, warp_row(), 0, row_ + warp_row(), column_ + part * kPart);
+    copy_operand<16, kPart>(hooks, to, warp_row(), 0, first_row(), column_ + part * kPart);
   }
   // Writes a part a few columns at a time: a matrix's elements are read before results take their place.
   template <class To, class Sums, class... More>
   __device__ void write_copied(int part, Shared& staged, const To& to, Extent tensor, const H& hooks, const Sums& sums,
                                More... more) const {
     constexpr int kUnit = kPart % 16 == 0 ? 16 : 8;
-    const int row = row_ + warp_row();
+    const int row = first_row();
     wait_for_copies();
 #pragma unroll
     for (int first = 0; first < kPart; first += kUnit) {
@@ -53,6 +53,14 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
 
   __device__ SliceStore() {}
   __device__ SliceStore(int row, int column) : row_(row), column_(column) {}
+
+  // Returns where this warp's sums go.
+  __device__ int first_row() const {
+    return row_ + warp_row();
+  }
+  __device__ int first_column() const {
+    return column_;
+  }
 
   // Called for each m below kAhead before `write`.
   __device__ void read_first(const H& hooks, int m) {
@@ -76,8 +84,8 @@ template <class S, class Shared, class H, int Columns, int Registers> class Slic
             if constexpr (kAhead > 0)
               ahead_.apply(n, staged, warp_row(), 0, results, more...);
             else
-              apply_epilogue(hooks, results, row_ + warp_row(), column_ + n * kPart, more...);
-            compare(to, results, tensor, row_ + warp_row(), column_ + n * kPart);
+              apply_epilogue(hooks, results, first_row(), column_ + n * kPart, more...);
+            compare(to, results, tensor, first_row(), column_ + n * kPart);
             int row = warp_row();
             if (kParts == 1) asm volatile("" : "+r"(row));  // addresses would stay in registers until the next 64 rows
             store(staged, row, 0, results);

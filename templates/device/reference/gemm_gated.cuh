@@ -2,20 +2,20 @@
 // The float64 reference of all gemm_gated files. T, O, Dims and Hooks are the template's.
 //
 // What the files of the kernel gemm_gated share of their manifests, which `use` this:
-//! type    T      = bf16  in {bf16, f16}             "elements of A, B and G"
-//! type    U      = T     in {bf16, f16}             "elements of B and G: as those of A"
-//! type    O      = bf16  in {bf16, f16, f32, e4m3}  "elements of D; e4m3 saturates"
+//! type    T      = bf16  in {bf16, f16, e4m3, e5m2, s8}      "elements of A"
+//! type    U      = T     in {bf16, f16, e4m3, e5m2, s8}      "elements of B and G: as those of A, or the other 8-bit float"
+//! type    O      = bf16  in {bf16, f16, f32, e4m3, s8}       "elements of D; e4m3 and s8 saturate"
 //! dim     M, N, K in 0..2147483647
 //!
 //! let     TERMS  = 1                                "products of each pair of elements"
 //!
-//! require dtype(U) == dtype(T)                      "A, B and G have elements of one type"
+//! require dtype(U) == dtype(T) || sizeof(T) == 1 && sizeof(U) == 1 && !integer(T) && !integer(U) "A, B and G have elements of one type, or 8-bit floats: B and G of one, A of the other"
 //!
 //! tensor  A  : T[M, K]
 //! tensor  G  : U[N, K]
 //! tensor  B  : U[N, K]
 //! tensor  D  : O[M, N]  out
-//! hook    gate(f32 x, f32 g) : f32 = silu(g) * x    "what is made of an element of A * B^T and that of A * G^T"
+//! hook    gate(f32 x, f32 g, s32 row, s32 column) : f32 = silu(g) * x    "what is made of an element of A * B^T and that of A * G^T"
 //! hook    epilogue(f32 x, s32 row, s32 column) : f32 = x    "applied to that before it is rounded"
 #include "device/reference/gemm_patches.cuh"
 
@@ -27,7 +27,7 @@ extern "C" __global__ void gemm_gated_reference(View<const T, 2> A, View<const U
     const U* g = G.data + column * G.stride[0];
     f64 sum = 0;
     for (s64 k = 0; k < dims.K; ++k) sum += operand(a[k * A.stride[1]]) * operand(g[k * G.stride[1]]);
-    return hooks.epilogue(hooks.gate(x, sum), row, column);
+    return hooks.epilogue(hooks.gate(x, sum, row, column), row, column);
   });
 }
 #endif

@@ -12,18 +12,32 @@ template <class T, int Extent, int Depth> struct PairedTile : OperandTile<false,
   __device__ Half& half(int i) { return reinterpret_cast<Half&>(this->panel[0][i * Extent]); }
 };
 
-// The sums of such a product, a RegisterTile, of which `columns` returns what the hook `gate` makes of the same columns
-// of both: its argument x is the second's.
-template <class Sums, class H> struct GatedSums {
-  static constexpr int kColumns = Sums::Layout::kColumns / 2;
+// The sums of such a product, whose first element goes to (row, column) of the result: `columns` returns what the hook
+// `gate` makes of the same Columns columns of both, and its argument x is the second's. Sums has `columns`, as a
+// RegisterTile.
+template <int Columns, class Sums, class H> struct GatedSums {
   const Sums& sums;
   const H& hooks;
+  int row, column;
 
   template <int N> __device__ auto columns(int first) const {
-    const auto gates = sums.template columns<N>(first);
-    auto results = sums.template columns<N>(kColumns + first);
+    const auto gates = sums.template columns<N>(first).template as<f32>();
+    auto results = sums.template columns<N>(Columns + first).template as<f32>();
+    using L = typename decltype(results)::Layout;
+    const int from_row = row + L::row(0), from_column = column + first + L::column(0);
 #pragma unroll
-    for (int i = 0; i < decltype(results)::Layout::kRegisters; ++i) results.x[i] = hooks.gate(results.x[i], gates.x[i]);
+    for (int i = 0; i < L::kRegisters; ++i)
+      results.x[i] = hooks.gate(results.x[i], gates.x[i], from_row + L::down(i), from_column + L::across(i));
     return results;
   }
 };
+// Makes them of sums and their place.
+template <int Columns, class H> struct Gating {
+  const H& hooks;
+  template <class Sums> __device__ GatedSums<Columns, Sums, H> operator()(const Sums& sums, int row, int column) const {
+    return {sums, hooks, row, column};
+  }
+};
+template <int Columns, class H> __device__ inline Gating<Columns, H> gated(const H& hooks) {
+  return {hooks};
+}

@@ -17,4 +17,20 @@ __device__ inline void load_operand(PairedTile<T, Extent, Depth>& tile, const Pa
   load_operand<Box, Blocks, Stride>(tile.half(1), maps.second, full, at, k, extent, rank, first);
 }
 
+// Loads what this block of Blocks that multiply together, the rank-th, has of the index-th pair of tiles, as load_share
+// does of one: alone both, of two blocks the first one or the second.
+template <int Blocks, class T, int Extent, int Depth>
+__device__ inline void load_share(PairedTile<T, Extent, Depth>& tile, const PairedMaps& maps, Barrier& full, int index,
+                                  int k, int) {
+  static_assert(Blocks == 1);
+  load(tile.half(0), maps.first, full, k, index * Extent);
+  load(tile.half(1), maps.second, full, k, index * Extent);
+}
+template <int Blocks, class T, int Extent, int Depth>
+__device__ inline void load_share(OperandTile<false, T, Extent, Depth>& tile, const PairedMaps& maps, Barrier& full,
+                                  int index, int k, int rank) {
+  static_assert(Blocks == 2);
+  load_of_pair<Blocks>(tile, rank == 0 ? maps.first : maps.second, full, {k, index * Extent});
+}
+
 }  // namespace tma
