@@ -42,7 +42,7 @@
 //! preset  VEC = 4, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 2, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 1, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
-//! preset  VEC = 16, BM = 128, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
+//! preset  VEC = 16, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 8, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 4, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 1, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
