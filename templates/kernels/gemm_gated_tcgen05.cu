@@ -77,8 +77,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
   run_block<PAIR, kColumns>(
       smem, tiles.rank() == 0,
       [&] {
-        store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(smem, Consumer(smem.accumulators), D, {dims.M, dims.N}, tiles, steps, hooks,
-                                                         gated<BN>(hooks));
+        store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(smem, Consumer(smem.accumulators), D, {dims.M, dims.N}, tiles,
+                                                         steps, hooks, gated<BN>(hooks));
       },
       [&] {
         load_shares<PAIR>(smem, A, tma::PairedMaps{G, B}, tiles, steps);
