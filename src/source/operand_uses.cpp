@@ -125,6 +125,7 @@ std::string without_blanks(std::string_view text, std::size_t begin, std::size_t
   std::string out;
   TokenReader reader(text.substr(begin, end - begin));
   for (Token token = reader.next(); token.kind != Kind::end; token = reader.next()) {
+    if (token.kind == Kind::number) out += text.substr(begin + token.begin, token.end - token.begin);
     if (token.kind != Kind::blank && token.kind != Kind::newline && token.kind != Kind::comment) out += token.text;
   }
   return out;
@@ -188,7 +189,8 @@ std::vector<OwnOperand> own_operands_of(const Hook& hook, Operands operands) {
     if (!alike || !indices.has_value() || own.size() == kOwnMost) continue;
     const bool row = *indices == "row" || *indices == "row,column";
     const bool column = *indices == "column" || *indices == "row,column";
-    if (row || column) own.push_back({operand, row, column});
+    const bool first = operand.rank == 1 && *indices == "0";  // such as a scale of a whole tensor
+    if (row || column || first) own.push_back({operand, row, column});
   }
   return own;
 }

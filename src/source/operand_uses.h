@@ -28,7 +28,8 @@ std::vector<Operand> operands_of(const Plan& plan);
 // NAME:line:column: error: ...". The brackets of the text must match.
 [[nodiscard]] Result<void> check_uses(const Hook& hook, Operands operands);
 
-// An operand that a hook reads only at the row, the column or both of the element that it is given.
+// An operand that a hook reads only at the row, the column or both of the element that it is given; or a vector of
+// which it reads only the first element.
 struct OwnOperand {
   Operand operand;
   bool row = false, column = false;

@@ -30,7 +30,7 @@
 //! require WARPS == 4 || WARPS == 8                 "a block has 128 or 256 threads"
 //! require THREADS * 16 / STEP <= BN || VEC < 16 && THREADS * 8 / STEP <= BN && VEC > 2 "one pass of the block copies rows of B or of G alone"
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
-//! require (WM * WIDE / 32 + WM / 2 + WIDE / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm && WM * WIDE <= 4096 "accumulators and fragments must fit in registers"
+//! require (WM * WIDE / 32 + WM / 2 + WIDE / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm && WM * WIDE <= 4096 "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
 //! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)

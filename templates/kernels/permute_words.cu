@@ -41,7 +41,7 @@
 //! require stride(S, 4) == 1 && stride(D, 4) == 1   "elements that move together must be neighbours"
 //! require alignment(S) >= 4 && (FUSE_S == 1 ? BETWEEN_S * sizeof(T) : ROWS_S) % 4 == 0 && N * sizeof(T) % 4 == 0 "rows of S must begin at 4 bytes and be whole words"
 //! require N0 * N1 * N2 * N3 * N4 > 131072           "smaller tensors are faster by other files"
-//! require device.compute_capability < 90 || AT_16 == 0 || AT_32 == 0 || min(N4, E4) * sizeof(T) < 128 "permute.cu is as fast where it has whole rows of 128 bytes"
+//! require device.compute_capability < 90 || AT_16 == 0 || AT_32 == 0 || min(N4, E4) * sizeof(T) < 128 "from sm_90 on permute.cu is as fast where it has whole rows of 128 bytes"
 //! require SMEM <= device.smem_per_block            "a tile must fit in shared memory"
 //!
 //! launch  grid BATCH * ceil_div(M + max(HALO - 1, 0), STEP) * ceil_div(N, COLUMNS)  block THREADS  smem SMEM

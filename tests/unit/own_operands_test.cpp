@@ -38,6 +38,14 @@ TEST_CASE("operands that are read at the row, the column or both of the element 
   CHECK(own_in("x").empty());
 }
 
+TEST_CASE("vectors of which only the first element is read are found") {
+  CHECK(own_in("x * scale[0] + bias[column]") == "bias[column] scale[]");
+  CHECK(own_in("x * scale[ 0 ] / scale[0]") == "scale[]");
+  CHECK(own_in("x * scale[1]").empty());
+  CHECK(own_in("x * scale[0] + scale[row]").empty());
+  CHECK(own_in("x * up[0, 0]").empty());
+}
+
 TEST_CASE("operands that are read elsewhere are not") {
   CHECK(own_in("x * up[column, row]").empty());
   CHECK(own_in("x * up[row, column + 1]").empty());

@@ -1,7 +1,7 @@
 #pragma once
 // How the hook `epilogue` reads operands, which own_operands.cuh includes where there are some. Operands that its text
-// reads only at the element's own row, column or both are read beforehand: otherwise the reads for one element would
-// wait for those of the element before. For such a text the preamble gives Hooks two more members:
+// reads only at the element's own row, column or both, or only at 0, are read beforehand: otherwise the reads for one
+// element would wait for those of the element before. For such a text the preamble gives Hooks two more members:
 //   epilogue_own(f)                                f(own<Row, Column>(operand), ...)
 //   epilogue_with(x, row, column, ..., value, ...) the text, with a value in place of each of these operands
 // A matrix whose rows consist of 16 bytes each is read by such accesses, along its rows, and exchanged among the lanes
@@ -188,6 +188,15 @@ template <class L, bool Transposed, class Shared, class Own> struct PartOf<L, Tr
   using Type = CopiesOf<L, Transposed, Own>;
 };
 
+// Reads what own operands have for a tile of layout L whose first element is (row, column).
+template <class L, bool Transposed, class Shared> struct OwnReader {
+  int row, column;
+  template <class... Owns> __device__ auto operator()(const Owns&... owns) const {
+    return own_elements(
+        typename PartOf<L, Transposed, Shared, Owns, kPacked<Shared, Owns>>::Type(row, column, owns)...);
+  }
+};
+
 // Copies Rows x Columns elements from (row, column) on of a matrix that is read by 16 bytes, to `to` from (at, beside)
 // on, for Holding. Called by all lanes of a warp, which wait for it; only one matrix can be copied. Returns how many
 // there are.
@@ -216,13 +225,7 @@ template <int Rows, int Columns, class Shared> struct OwnCopy {
 
 template <class L, class H, bool Transposed, class Shared>
 class Epilogue<L, H, Transposed, Shared, decltype(void(&H::epilogue_with))> {
-  struct Reader {
-    int row, column;
-    template <class... Owns> __device__ auto operator()(const Owns&... owns) const {
-      return own_elements(
-          typename PartOf<L, Transposed, Shared, Owns, kPacked<Shared, Owns>>::Type(row, column, owns)...);
-    }
-  };
+  using Reader = OwnReader<L, Transposed, Shared>;
   struct Call {
     const H* hooks;
     template <class... Values> __device__ auto operator()(Values... values) const {

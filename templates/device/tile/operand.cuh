@@ -150,7 +150,8 @@ template <class T, int Rank, class Value, bool Neighbours, int Together = 1> str
   }
 };
 
-// An operand that a hook reads only at the row, the column or both of the element that it is given.
+// An operand that a hook reads only at the row, the column or both of the element that it is given; or, if neither, a
+// vector of which it reads only the first element.
 template <bool Row, bool Column, class O> struct OwnOperand {
   static constexpr bool kRow = Row, kColumn = Column, kPaired = O::kPaired, kPacked = Row && Column && O::kPacked;
   using Element = typename O::Element;
@@ -159,13 +160,13 @@ template <bool Row, bool Column, class O> struct OwnOperand {
   // Returns what belongs to (row, column) and to (row, column + 1); `column` is even.
   __device__ Two<Element> across(s32 row, s32 column) const {
     if constexpr (Column) return operand.two(line(row), column);
-    const Element x = operand.one(operand.line(), row);
+    const Element x = operand.one(operand.line(), Row ? row : 0);
     return Two<Element>::of(x, x);
   }
   // Returns what belongs to (row, column) and to (row + 1, column).
   __device__ Two<Element> down(s32 row, s32 column) const {
     if constexpr (Column) return Two<Element>::of(operand.one(line(row), column), operand.one(line(row + 1), column));
-    return Two<Element>::of(operand.one(operand.line(), row), operand.one(operand.line(), row + 1));
+    return Two<Element>::of(operand.one(operand.line(), Row ? row : 0), operand.one(operand.line(), Row ? row + 1 : 0));
   }
   // Returns the 16 bytes that begin at (row, column), a multiple of the elements that they contain.
   __device__ uint4 pack(s32 row, s32 column) const { return operand.pack(line(row), column); }

@@ -1,5 +1,6 @@
 #pragma once
 // Tiles of two matrices, one below the other, that a product reads as one: its columns are those of both.
+#include "device/epilogue/gate.cuh"
 #include "device/tile/operand_tile.cuh"
 #include "device/tile/register_tile.cuh"
 
@@ -24,10 +25,9 @@ template <int Columns, class Sums, class H> struct GatedSums {
     const auto gates = sums.template columns<N>(first).template as<f32>();
     auto results = sums.template columns<N>(Columns + first).template as<f32>();
     using L = typename decltype(results)::Layout;
-    const int from_row = row + L::row(0), from_column = column + first + L::column(0);
+    const Gate<L, H> gate(hooks, row, column + first);
 #pragma unroll
-    for (int i = 0; i < L::kRegisters; ++i)
-      results.x[i] = hooks.gate(results.x[i], gates.x[i], from_row + L::down(i), from_column + L::across(i));
+    for (int i = 0; i < L::kRegisters; ++i) results.x[i] = gate(i, results.x[i], gates.x[i]);
     return results;
   }
 };
