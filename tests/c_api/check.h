@@ -46,6 +46,10 @@ static inline void check_failure(tma_jit_status got, tma_jit_status expected, tm
   } while (0)
 #define CHECK_NULL_REFUSED(call, name) CHECK_FAILS(call, TMA_JIT_INVALID_ARGUMENT, ": " name " is NULL")
 
+static inline int has(const char* text, const char* words) {
+  return text != NULL && strstr(text, words) != NULL;
+}
+
 static inline int finished(const char* what) {
   printf("%s: %d failures\n", what, failures);
   return failures == 0 ? 0 : 1;
