@@ -8,7 +8,8 @@
 # Does nothing unless TMA_JIT_UNITY_BUILD is on: after a change, a whole batch is compiled again. Batches are made when
 # the build is configured; if a name that was added since clashes, configure again.
 option(TMA_JIT_UNITY_BUILD "Compile sources in batches: faster from nothing, slower after a change" OFF)
-set(tma_jit_unity_size 16)  # files of a batch
+set(TMA_JIT_UNITY_SIZE 16 CACHE STRING "Files of a batch at most")
+option(TMA_JIT_UNITY_BY_FOLDER "Batches have files of one folder" ON)
 
 # Sets OUT to the names of types, functions and values in a source's unnamed namespaces.
 function(tma_jit_private_names OUT source)
@@ -65,9 +66,12 @@ function(tma_jit_unity TARGET)
     tma_jit_private_names(names ${source})
     file(STRINGS ${source} namespaces REGEX "^using namespace")
     string(SHA1 namespaces "${namespaces}")
-    get_filename_component(folder ${source} DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    string(REPLACE "/" "-" folder ${folder})
+    set(folder all)
+    if(TMA_JIT_UNITY_BY_FOLDER)
+      get_filename_component(folder ${source} DIRECTORY)
+      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+      string(REPLACE "/" "-" folder ${folder})
+    endif()
     set(batch "")
     foreach(open IN LISTS batches)
       set(clash OFF)
@@ -79,7 +83,7 @@ function(tma_jit_unity TARGET)
       endforeach()
       list(LENGTH files_of_${open} size)
       if(open MATCHES "^${folder}_[0-9]+$" AND namespaces STREQUAL namespaces_of_${open} AND NOT clash
-         AND size LESS tma_jit_unity_size)
+         AND size LESS TMA_JIT_UNITY_SIZE)
         set(batch ${open})
         break()
       endif()
