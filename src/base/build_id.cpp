@@ -48,7 +48,7 @@ std::string build_id_in(const std::string& notes) {
     const std::size_t description = name + padded(note.n_namesz);
     const std::size_t end = description + padded(note.n_descsz);
     if (end > notes.size() || end <= at) return {};
-    if (note.n_type == NT_GNU_BUILD_ID && notes.compare(name, 4, std::string("GNU", 4)) == 0) {
+    if (note.n_type == NT_GNU_BUILD_ID && notes.compare(name, 4, std::string_view("GNU\0", 4)) == 0) {
       return to_hex({reinterpret_cast<const std::uint8_t*>(notes.data()) + description, note.n_descsz});
     }
     at = end;
@@ -91,7 +91,7 @@ int read_loaded_id(dl_phdr_info* info, std::size_t, void* wanted) {
 Result<std::string> build_id(void* handle) {
   const NoFork no_fork;
   link_map* map = nullptr;
-  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) {
+  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
     return failure(ErrorCode::not_found, "the library is not loaded");
   }
   LoadedId loaded{map->l_addr, {}};

@@ -33,7 +33,7 @@ void in_child() {
   generation.fetch_add(1, std::memory_order_relaxed);
 }
 
-[[maybe_unused]] const int registered = ::pthread_atfork(before_fork, after_fork, in_child);
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(before_fork, after_fork, in_child);
 
 }  // namespace
 

@@ -44,7 +44,8 @@ std::string attempt_line(const std::filesystem::path& path, const Error& error);
 // does not matter. If there is no id, returns the SHA-256 of the file that now has the library's path.
 [[nodiscard]] Result<std::string> build_id(void* handle);
 
-// Returns the folders in which the loader looks for a bare name, in order: those of LD_LIBRARY_PATH, then the system's.
-[[nodiscard]] std::vector<std::filesystem::path> loader_folders(std::vector<std::filesystem::path> library_path);
+// Returns the folders in which the loader looks for a bare name: `folders`, those of LD_LIBRARY_PATH, then the
+// system's.
+[[nodiscard]] std::vector<std::filesystem::path> loader_folders(std::vector<std::filesystem::path> folders);
 
 }  // namespace tma_jit

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <filesystem>
 
-struct statfs;
+struct statfs;  // NOLINT(readability-identifier-naming): of the C library
 
 namespace tma_jit::cache {
 

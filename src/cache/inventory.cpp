@@ -39,7 +39,7 @@ int remove_whole(const cache::FileSystem& files, int folder, const std::string& 
   if (files.remove(folder, name.c_str()) == 0) return 0;
   if (errno != EISDIR) return errno;
   for (const std::string& inner : cache::names_in(files, folder, name.c_str())) {
-    (void)remove_whole(files, folder, name + "/" + inner);
+    (void)remove_whole(files, folder, fmt::format("{}/{}", name, inner));
   }
   return files.remove_folder(folder, name.c_str()) == 0 ? 0 : errno;
 }
@@ -103,7 +103,8 @@ Result<Inventory> inventory_of(const std::filesystem::path& root) {
   const auto add = [&](const std::string& folder, auto&& key_for) {
     for (const std::string& name : names_in(files, inventory.folder.get(), folder.c_str())) {
       const std::optional<Key> key = key_for(name);
-      if (key || name.starts_with(kTemporaryPrefix)) inventory.items.push_back({folder + "/" + name, key});
+      if (key || name.starts_with(kTemporaryPrefix))
+        inventory.items.push_back({fmt::format("{}/{}", folder, name), key});
     }
   };
   for (unsigned shard = 0; shard < kShards; ++shard) {

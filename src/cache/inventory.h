@@ -36,6 +36,6 @@ struct Found {
   CacheEntryInfo info;
   std::optional<Entry> entry;
 };
-Found find(const Inventory& inventory, const Item& entry);
+Found find(const Inventory& inventory, const Item& item);
 
 }  // namespace tma_jit::cache

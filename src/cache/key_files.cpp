@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ranges>
 #include <string>
 
 #include "core/failure.h"
@@ -19,8 +20,8 @@ constexpr int kLinksMax = 40;  // the Linux kernel's own limit
 // Adds the components of a path to those that are still to be followed; the next one is last.
 void push(std::vector<std::string>& left, const fs::path& path) {
   const std::vector<fs::path> parts(path.begin(), path.end());
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty() && *part != "/" && *part != ".") left.push_back(part->string());
+  for (const fs::path& part : std::views::reverse(parts)) {
+    if (!part.empty() && part != "/" && part != ".") left.push_back(part.string());
   }
 }
 

@@ -34,7 +34,7 @@ void drop_in_child() {
   }
 }
 
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, drop_in_child);
 
 void remember(int file) {
   for (std::atomic<int>& slot : open_locks) {

@@ -25,7 +25,7 @@ constexpr const char* kPackType = "application/vnd.tma-jit.pack.v1";
 constexpr const char* kManifestType = "application/vnd.oci.image.manifest.v1+json";
 constexpr const char* kTitle = "kernels.tmjpack";
 
-Result<void> write_file(const fs::path& path, std::string_view text) {
+Result<void> write_new(const fs::path& path, std::string_view text) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   const bool written =
       file && write_some(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && file.close();
@@ -40,7 +40,7 @@ Json descriptor(const char* type, const std::string& digest, std::uint64_t size)
 // Writes a blob and returns its descriptor.
 Result<Json> add_blob(const fs::path& blobs, const char* type, const std::string& text) {
   const std::string digest = to_hex(sha256(text.data(), text.size()));
-  TMA_JIT_CHECK(write_file(blobs / digest, text));
+  TMA_JIT_CHECK(write_new(blobs / digest, text));
   return descriptor(type, digest, text.size());
 }
 
@@ -90,8 +90,8 @@ Result<PackInfo> cache_pack_oci(const fs::path& root, const fs::path& layout, co
   const Json index = {{"schemaVersion", 2},
                       {"mediaType", "application/vnd.oci.image.index.v1+json"},
                       {"manifests", Json::array({listed})}};
-  TMA_JIT_CHECK(write_file(layout / "index.json", index.dump()));
-  TMA_JIT_CHECK(write_file(layout / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
+  TMA_JIT_CHECK(write_new(layout / "index.json", index.dump()));
+  TMA_JIT_CHECK(write_new(layout / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
   return info;
 }
 

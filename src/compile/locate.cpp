@@ -201,7 +201,8 @@ class Search {
 Places Places::usual(const ProcessEnvironment& environment, fs::path wanted, std::vector<fs::path> folders) {
   Places places;
   places.folders = std::move(folders);
-  places.wanted = wanted.empty() ? environment.nvrtc : std::move(wanted);
+  places.wanted = std::move(wanted);
+  if (places.wanted.empty()) places.wanted = environment.nvrtc;
   places.toolkits = environment.toolkits;
   places.loader_folders = tma_jit::loader_folders(environment.library_path);
   places.environments = environment.python_environments;

@@ -66,7 +66,7 @@ std::string reproducing_command(const Reproducer& crash, const fs::path& file) {
 Result<fs::path> save_reproducer(const fs::path& folder, const Reproducer& crash, const Key& key) {
   TMA_JIT_CHECK(make_own_folder(folder));
   const Source& source = crash.source;
-  const fs::path file = folder / fmt::format("{}-{}.cu", source.kernel, key.hex().substr(0, 12));
+  fs::path file = folder / fmt::format("{}-{}.cu", source.kernel, key.hex().substr(0, 12));
   std::string reason = crash.reason;
   std::ranges::replace(reason, '\n', ' ');
   const std::string text =

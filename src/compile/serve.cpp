@@ -73,7 +73,7 @@ std::optional<Frame> next_frame(FrameReader& reader, std::chrono::milliseconds i
   while (true) {
     auto frame = reader.next();
     if (!frame) throw std::runtime_error(frame.error().message);
-    if (*frame) return std::move(**frame);
+    if (*frame) return std::move(*frame);
     pollfd socket{kSocket, POLLIN, 0};
     const int ready = ::poll(&socket, 1, static_cast<int>(std::clamp<std::int64_t>(idle.count(), 0, INT_MAX)));
     if (ready == 0) return std::nullopt;

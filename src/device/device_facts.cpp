@@ -14,8 +14,6 @@
 namespace tma_jit {
 namespace {
 
-using Json = nlohmann::json;
-
 std::string_view stem_of(const EmbeddedFile& file) {
   const std::string_view name = file.name;
   return name.substr(0, name.rfind('.'));
@@ -27,8 +25,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-template <class T> Result<void> take(const Json& facts, const char* fact, T& value) {
-  const Json& given = facts.at(fact).at("value");
+template <class T> Result<void> take(const nlohmann::json& facts, const char* fact, T& value) {
+  const nlohmann::json& given = facts.at(fact).at("value");
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
     TMA_JIT_ASSIGN(value, integer_in<T>(given, fact));
   } else {
@@ -38,7 +36,7 @@ template <class T> Result<void> take(const Json& facts, const char* fact, T& val
 }
 
 // Throws nlohmann's exceptions if the file lacks a fact; device_named turns them into an Error.
-Result<DeviceInfo> parsed(std::string_view name, const Json& facts) {
+Result<DeviceInfo> parsed(std::string_view name, const nlohmann::json& facts) {
   DeviceInfo info;
   info.name = name;
   TMA_JIT_CHECK(take(facts, "arch", info.arch));
@@ -54,8 +52,8 @@ Result<DeviceInfo> parsed(std::string_view name, const Json& facts) {
 
 Result<DeviceInfo> parsed(const EmbeddedFile& file) {
   try {
-    return parsed(stem_of(file), Json::parse(file.text()));
-  } catch (const Json::exception& fault) {
+    return parsed(stem_of(file), nlohmann::json::parse(file.text()));
+  } catch (const nlohmann::json::exception& fault) {
     return failure(ErrorCode::parse, "device facts {}: {}", file.name, fault.what());
   }
 }

@@ -14,7 +14,7 @@ namespace tma_jit::driver {
 class Context {
  public:
   // A table for a single device determines the ordinal; `ordinal` is then ignored.
-  [[nodiscard]] static Result<std::shared_ptr<const Context>> open(SharedApi api, int ordinal);
+  [[nodiscard]] static Result<std::shared_ptr<const Context>> open(SharedApi shared, int ordinal);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -155,7 +155,7 @@ Result<Built> Builder::rebuild(const Source& source, const Built& refused) {
   };
   cache::Turn turn = cache_->turn(key, is_other);
   if (turn.found) {
-    TMA_JIT_ASSIGN(const Built replaced, built_from(*std::move(turn.found), key));
+    TMA_JIT_ASSIGN(Built replaced, built_from(*std::move(turn.found), key));
     built_.replace(key, replaced);
     return replaced;
   }

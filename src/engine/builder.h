@@ -98,7 +98,7 @@ class Builder {
 // key.
 std::string metadata_of(const Artifact& artifact, const Source& source, std::string_view compiler);
 std::string metadata_of(const Artifact& artifact, std::string_view kernel, std::string_view compiler,
-                        const Fields& fields);
+                        const Fields& parts);
 [[nodiscard]] Result<Built> built_from(cache::Entry entry, const Key& key);
 
 }  // namespace tma_jit::engine

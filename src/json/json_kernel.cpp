@@ -42,7 +42,7 @@ Json value_or_null(const std::optional<Scalar>& scalar) {
 }
 
 // Puts the fields that all declarations share before those of this one.
-Json with_common(const Info::Declaration& declared, Json more) {
+Json with_common(const Info::Declaration& declared, const Json& more) {
   Json object = {{"name", declared.name},
                  {"declaration", declared.declaration},
                  {"doc", declared.doc},
@@ -114,7 +114,7 @@ Json object_of(const Info::Tensor& tensor) {
     more["fill"] = tensor.fill == Fill::nan ? "nan" : "zero";
     more["view"] = tensor.view;
   }
-  return with_common(tensor, std::move(more));
+  return with_common(tensor, more);
 }
 
 Json object_of(const Info::Hook::Parameter& parameter) {

@@ -1,5 +1,6 @@
 // Checks the names in a request: the template must declare each, and a choice must be among the template's.
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "plan/binding.h"
@@ -59,7 +60,7 @@ Result<void> check_types(const templates::Template& kernel, const Request& reque
 
 Result<void> check_names(const templates::Template& kernel, const Request& request) {
   const auto key = [](const auto& entry) -> const std::string& { return entry.first; };
-  const auto itself = [](const std::string& name) -> const std::string& { return name; };
+  const std::identity itself;
   const auto tensor = [](const NamedTensor& named) -> const std::string& { return named.name; };
   TMA_JIT_CHECK(all_known(kernel, "tensor", request.tensors, kernel.tensors, tensor));
   TMA_JIT_CHECK(all_known(kernel, "tensor", request.present, kernel.tensors, itself));

@@ -20,9 +20,9 @@ struct WrittenRecord {
   double us = 0, preset_us = 0;
 };
 
-// Returns nullopt unless the line is a valid record in that form: fields in that order, no blanks, names in ascending
-// order, texts of printable ASCII without escapes.
-[[nodiscard]] std::optional<WrittenRecord> read_written(std::string_view line);
+// Returns nullopt unless the text, a line, is a valid record in that form: fields in that order, no blanks, names in
+// ascending order, texts of printable ASCII without escapes.
+[[nodiscard]] std::optional<WrittenRecord> read_written(std::string_view text);
 [[nodiscard]] TuningRecord record_of(const WrittenRecord& written);
 
 // Returns what WrittenRecord::problem is of the record's line.
