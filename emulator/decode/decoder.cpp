@@ -39,9 +39,10 @@ void Decoder::lay_out_parameters(Frame& frame, const ptx::Function& kernel) {
   u32 offset = 0;
   for (const ptx::Variable& parameter : kernel.parameters) {
     offset = aligned(offset, parameter.alignment);
-    if (parameter.bytes() > kMostParameterBytes || offset + parameter.bytes() > kMostParameterBytes)
+    if (parameter.bytes() > kMostParameterBytes || offset + parameter.bytes() > kMostParameterBytes) {
       throw_fault(FaultKind::limit, "with {} the parameters have more than {} bytes", parameter.name,
                   kMostParameterBytes);
+    }
     frame.define(parameter.name, {Symbol::Kind::parameter, offset});
     program_->parameters.push_back({offset, static_cast<u32>(parameter.bytes())});
     offset += static_cast<u32>(parameter.bytes());

@@ -48,11 +48,11 @@ Registry& registry() {
 
 std::atomic<int> calls_under_way = 0, lost_calls = 0;
 
-[[maybe_unused]] const int registered = ::pthread_atfork([] { registry().lock(); }, [] { registry().unlock(); },
-                                                         [] {
-                                                           registry().unlock();
-                                                           lost_calls += calls_under_way.exchange(0);
-                                                         });
+[[maybe_unused]] const int kRegistered = ::pthread_atfork([] { registry().lock(); }, [] { registry().unlock(); },
+                                                          [] {
+                                                            registry().unlock();
+                                                            lost_calls += calls_under_way.exchange(0);
+                                                          });
 
 struct Failure {
   CUresult result = CUDA_SUCCESS;

@@ -25,11 +25,11 @@ u16 half_result(Atomic kind, bool brain, u16 a, u16 b) {
 
 u64 float_result(Atomic kind, Type type, u64 a, u64 b) {
   if (type == Type::f64) {
-    const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
+    const auto x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
     return std::bit_cast<u64>(kind == Atomic::add ? x + y : kind == Atomic::min ? least(x, y) : most(x, y));
   }
   if (type == Type::f32) {
-    const float x = std::bit_cast<float>(static_cast<u32>(a)), y = std::bit_cast<float>(static_cast<u32>(b));
+    const auto x = std::bit_cast<float>(static_cast<u32>(a)), y = std::bit_cast<float>(static_cast<u32>(b));
     return std::bit_cast<u32>(kind == Atomic::add ? x + y : kind == Atomic::min ? least(x, y) : most(x, y));
   }
   const bool brain = type == Type::bf16 || type == Type::bf16x2;

@@ -151,7 +151,7 @@ class Machine {
   void check_exit(Block& block);
   // Checks that no register which the lanes of `mask` are about to use is in flight or tainted (machine/taint.h).
   // Throws Fault{in_flight, uninitialised}.
-  void check_registers(Warp& warp, const Op& op, Mask mask);
+  void check_registers(Warp& warp, const Op& op, Mask mask) const;
   void apply_step(Warp& warp, Step step);
   void complete_location(Fault& fault) const;
   void finish_observer();

@@ -143,7 +143,7 @@ Taint of_result(const Warp& warp, const Machine& machine, const Op& op) {
 
 }  // namespace
 
-void Machine::check_registers(Warp& warp, const Op& op, Mask mask) {
+void Machine::check_registers(Warp& warp, const Op& op, Mask mask) const {
   Mask active = mask;
   if (op.guard) {
     Taint guard = warp.taints.of(op.guard);

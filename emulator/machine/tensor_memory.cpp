@@ -16,9 +16,10 @@ constexpr u32 kPoison = 0x7fc0dead;  // a NaN, and not a valid address
 constexpr u32 kGranule = 32;         // columns
 
 void check_size(u32 columns) {
-  if (columns < kGranule || columns > kTensorColumns || (columns & (columns - 1)) != 0)
+  if (columns < kGranule || columns > kTensorColumns || (columns & (columns - 1)) != 0) {
     throw_fault(FaultKind::tensor_memory, "tensor memory is allocated by 32, 64, 128, 256 or 512 columns, not {}",
                 columns);
+  }
 }
 
 bool covers(const TensorAccessRecord& access, const check::Stamp& stamp) {

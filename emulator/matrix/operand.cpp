@@ -79,9 +79,10 @@ void check_layout(const Operand& operand) {
   const bool atoms32 = operand.descriptor.swizzle == Swizzle::b128_atom32;
   if (operand.major == Major::k) return;
   const int bits = numeric::bits_of(operand.format);
-  if (bits < 8)
+  if (bits < 8) {
     throw_fault(FaultKind::descriptor, "an operand of {} elements cannot be transposed",
                 numeric::name_of(operand.format));
+  }
   if ((bits == 32) != atoms32) {
     throw_fault(FaultKind::descriptor,
                 "a transposed operand of {} elements {} the 128-byte swizzle with atoms of 32 bytes",

@@ -86,10 +86,11 @@ u32 Trace::number_of(const Block& block) const {
 }
 
 void Trace::add(Event event) {
-  if (events_.size() < kMostEvents)
+  if (events_.size() < kMostEvents) {
     events_.push_back(event);
-  else
+  } else {
     ++dropped_;
+  }
 }
 
 void Trace::close(const Warp& warp, Track& track) {

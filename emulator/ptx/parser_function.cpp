@@ -70,9 +70,10 @@ void Parser::parse_registers() {
     } else {
       scopes_->declare_register(name.text, type);
     }
-    if (function_->registers.size() > kMostRegisters)
+    if (function_->registers.size() > kMostRegisters) {
       throw_fault(FaultKind::limit, "PTX line {}: {} has more than {} registers", name.line, function_->name,
                   kMostRegisters);
+    }
   } while (accept(','));
   expect(';');
 }

@@ -143,23 +143,24 @@ void Parser::parse_performance(Function& function) {
   while (lexer_.peek().kind == Token::Kind::word) {
     const std::string_view directive = lexer_.next().text;
     std::array<u32, 3> ignored{};
-    if (directive == ".maxntid")
+    if (directive == ".maxntid") {
       parse_extents(function.max_threads);
-    else if (directive == ".reqntid")
+    } else if (directive == ".reqntid") {
       parse_extents(function.required_threads);
-    else if (directive == ".reqnctapercluster")
+    } else if (directive == ".reqnctapercluster") {
       parse_extents(function.cluster);
-    else if (directive == ".minnctapersm")
+    } else if (directive == ".minnctapersm") {
       function.min_blocks = static_cast<u32>(expect_integer("a count", 64));
-    else if (directive == ".maxnreg")
+    } else if (directive == ".maxnreg") {
       function.max_registers = static_cast<u32>(expect_integer("a count", 256));
-    else if (directive == ".maxclusterrank")
+    } else if (directive == ".maxclusterrank") {
       parse_extents(ignored);
-    else if (directive == ".pragma") {
+    } else if (directive == ".pragma") {
       expect(Token::Kind::string, "a string");
       accept(';');
-    } else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters")
+    } else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters") {
       throw_fault(FaultKind::syntax, "PTX line {}: unknown directive {} of a function", lexer_.line(), directive);
+    }
   }
 }
 

@@ -37,7 +37,7 @@ Variable Parser::parse_variable(Space space) {
   variable.space = space;
   variable.line = lexer_.line();
   u64 alignment = 0;
-  if (accept(std::string_view(".align"))) alignment = expect_integer("an alignment", 1024 * 1024);
+  if (accept(std::string_view(".align"))) alignment = expect_integer("an alignment", u64{1} << 20);
   while (lexer_.peek().is(".attribute")) {
     lexer_.next();
     expect('(');
@@ -51,7 +51,7 @@ Variable Parser::parse_variable(Space space) {
   if (accept(std::string_view(".v4"))) vector = 4;
   variable.type = expect_type();
   parse_pointer_hints();
-  if (accept(std::string_view(".align"))) alignment = expect_integer("an alignment", 1024 * 1024);
+  if (accept(std::string_view(".align"))) alignment = expect_integer("an alignment", u64{1} << 20);
   variable.name = expect(Token::Kind::word, "a name").text;
   variable.elements = vector;
   parse_dimensions(variable);
@@ -122,9 +122,10 @@ void Parser::parse_initialiser(Variable& variable) {
   parse_initial_value(variable);
   const u64 bytes = variable.content.size();
   if (variable.elements == 0) variable.elements = bytes / static_cast<u64>(size_of(variable.type));
-  if (bytes > variable.bytes())
+  if (bytes > variable.bytes()) {
     throw_fault(FaultKind::syntax, "PTX line {}: {} has more initial values than elements", variable.line,
                 variable.name);
+  }
 }
 
 }  // namespace tma_jit::emulator::ptx

@@ -153,9 +153,10 @@ void check_mode(const Access& access, Direction direction) {
   const bool stores =
       access.mode == Mode::tile || access.mode == Mode::scatter4 || access.mode == Mode::im2col_no_offsets;
   const bool loads = access.mode != Mode::scatter4 && access.mode != Mode::im2col_no_offsets;
-  if (direction == Direction::store ? !stores : !loads)
+  if (direction == Direction::store ? !stores : !loads) {
     throw_fault(FaultKind::tensor_map, "a {} in mode {}, which has none",
                 direction == Direction::store ? "store" : "load", name_of(access.mode));
+  }
   if (direction == Direction::store && map.element == ElementType::b4x16_p64)
     throw_fault(FaultKind::tensor_map, "padded 4-bit elements can be loaded only");
 }
@@ -175,9 +176,10 @@ void check_access(const Access& access, Direction direction) {
     throw_fault(FaultKind::tensor_map, "the instruction has {} coordinates and the tensor map needs {}",
                 access.coordinate_count, expected_coordinates(access));
   }
-  if (access.shared % 128 != 0)
+  if (access.shared % 128 != 0) {
     throw_fault(FaultKind::alignment, "the shared address {:#x} of a tensor copy is not a multiple of 128",
                 access.shared);
+  }
   const s64 unit = RowWriter::unit_elements(access.map.element);
   if (coordinate(access, 0) % unit != 0) {
     throw_fault(FaultKind::tensor_map, "coordinate 0 is {}; elements of this format are copied by {}",

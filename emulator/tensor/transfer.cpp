@@ -127,10 +127,11 @@ void load(const TensorMap& map, const Run& run, u8* shared) {
     u8* const target = shared + at;
     if (run.fill) return fill(map, bytes, target);
     const auto* const source = reinterpret_cast<const u8*>(run.global + offset);
-    if (bytes == 16)  // a copy of constant size is inlined
+    if (bytes == 16) {  // a copy of constant size is inlined
       std::memcpy(target, source, 16);
-    else
+    } else {
       std::memcpy(target, source, bytes);
+    }
     for (u32 i = 0; flushes && i < bytes; i += 4) store_as(target + i, flushed(load_as<float>(target + i)));
   });
 }

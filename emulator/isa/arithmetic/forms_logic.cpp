@@ -202,10 +202,11 @@ void build_vector_move(Assembler& a) {
   a.op.writes_list = !pack;
   for (const Operand& operand : parts)
     a.op.list.push_back(pack ? a.source(operand, part) : a.destination(operand, part));
-  if (pack)
+  if (pack) {
     a.op.d = a.destination(0, type);
-  else
+  } else {
     a.op.a = a.source(1, type);
+  }
 }
 
 void build_mov(Assembler& a) {

@@ -262,7 +262,7 @@ Step do_pack(Warp& warp, const Op& op, Mask active) {
   const u32 bits = static_cast<u32>(ptx::bits_of(op.type)) / static_cast<u32>(op.list.size());
   if (op.d && op.d.width == 16) {
     for_each(active, [&](int i) {
-      u64* to = warp.writable<u64>(op.d) + 2 * i;
+      u64* to = warp.writable<u64>(op.d) + std::ptrdiff_t{2} * i;
       to[0] = warp.lane(op.list[0], i);
       to[1] = warp.lane(op.list[1], i);
     });
@@ -281,7 +281,7 @@ Step do_unpack(Warp& warp, const Op& op, Mask active) {
   const u32 bits = static_cast<u32>(ptx::bits_of(op.type)) / static_cast<u32>(op.list.size());
   if (op.a.width == 16) {
     for_each(active, [&](int i) {
-      const u64* from = warp.values<u64>(op.a) + 2 * i;
+      const u64* from = warp.values<u64>(op.a) + std::ptrdiff_t{2} * i;
       const u64 value[2] = {from[0], from[1]};
       warp.set_lane(op.list[0], i, value[0]);
       warp.set_lane(op.list[1], i, value[1]);

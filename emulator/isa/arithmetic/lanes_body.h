@@ -106,7 +106,7 @@ static inline float canonical(float x) {
   }
 // Returns the value in f32 rounded to odd, so that NARROW rounds it as if once.
 static inline float odd_f32(double value) {
-  const float nearest = static_cast<float>(value);
+  const auto nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value) return nearest;
   u32 bits = std::bit_cast<u32>(nearest);
   if ((bits & 1U) != 0) return nearest;
@@ -183,7 +183,7 @@ template <class T, class F> static inline Mask compare(const void* a, const void
   u32 bits[kLanes];
   for (int i = 0; i < kLanes; ++i) bits[i] = f(x[i], y[i]) ? u32{1} << i : 0U;
   Mask mask = 0;
-  for (int i = 0; i < kLanes; ++i) mask |= bits[i];
+  for (const u32 bit : bits) mask |= bit;
   return mask;
 }
 #define LANES_COMPARE(NAME, S, T, VALUE, EXPRESSION)     \

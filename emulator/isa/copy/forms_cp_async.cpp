@@ -32,10 +32,11 @@ void build_cp_async(Assembler& a) {
   std::size_t last = a.count();
   if (a.has("L2::cache_hint")) a.source(--last, Type::b64);
   if (last > 3) {
-    if (a.is_predicate(a.operand(3)))
+    if (a.is_predicate(a.operand(3))) {
       form->ignores = a.predicate(3);
-    else
+    } else {
       form->size = a.source(3, Type::u32);
+    }
   }
   a.op.handler = do_cp_async;
   a.op.data = std::move(form);

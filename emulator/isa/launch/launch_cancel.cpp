@@ -50,9 +50,10 @@ void issue(Warp& warp, const Op& op, int lane) {
   if (response % kResponseBytes != 0) throw_fault(FaultKind::alignment, "a response of 16 bytes at {:#x}", response);
   const SharedSpan to = machine.shared(warp.block(), response, kResponseBytes);
   const SharedSpan counted = machine.shared(warp.block(), barrier, 8);
-  if (to.block != &warp.block() || counted.block != &warp.block())
+  if (to.block != &warp.block() || counted.block != &warp.block()) {
     throw_fault(FaultKind::cluster, "the response in {} and its mbarrier in {}; both lie in {}, which asks",
                 to.block->name(), counted.block->name(), warp.block().name());
+  }
   auto cancel = std::make_shared<LaunchCancel>();
   cancel->warp = &warp;
   cancel->block = &warp.block();

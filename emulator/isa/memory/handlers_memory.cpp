@@ -250,7 +250,8 @@ Step do_load(Warp& warp, const Op& op, Mask active) {
   const auto ordering = static_cast<Ordering>(op.kind);
   for_each(active, [&](int i) {
     const Target target = loaded(warp, op, accessor, i);
-    for (u32 k = 0; k < op.vector; ++k) load_element(warp, op.list[k], i, target.bytes + k * size, op.type);
+    for (u32 k = 0; k < op.vector; ++k)
+      load_element(warp, op.list[k], i, target.bytes + std::size_t{k} * size, op.type);
     synchronise(warp, target, ordering, false);
   });
   return Step::next;
@@ -265,7 +266,8 @@ Step do_store(Warp& warp, const Op& op, Mask active) {
     for_each(active, [&](int i) {
       const u64 address = warp.address(op, op.a, i);
       const Target target = accessor.resolve(address, i, repeats.add(address, i));
-      for (u32 k = 0; k < op.vector; ++k) store_element(warp, op.list[k], i, target.bytes + k * size, op.type);
+      for (u32 k = 0; k < op.vector; ++k)
+        store_element(warp, op.list[k], i, target.bytes + std::size_t{k} * size, op.type);
       synchronise(warp, target, ordering, true);
     });
   }

@@ -92,6 +92,7 @@ template <class T, class R> void gather(const Move& move, R* to) {
   if (move.active == kAllLanes && move.lanes.irregular == 0 && stride == sizeof(T)) {
     T values[kLanes];
     std::memcpy(values, reinterpret_cast<const u8*>(move.lanes.at[0] + move.element * sizeof(T)), sizeof values);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a load of s8 repeats the sign
     for (int i = 0; i < kLanes; ++i) to[i] = static_cast<R>(values[i]);
     return;
   }

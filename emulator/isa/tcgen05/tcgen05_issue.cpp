@@ -27,9 +27,10 @@ std::vector<Block*> group_of(Block& block, u32 group) {
                 blocks.size());
   }
   for (const u32 rank : {even, even + 1}) {
-    if (blocks[rank]->live_warps == 0)
+    if (blocks[rank]->live_warps == 0) {
       throw_fault(FaultKind::cluster, "a tcgen05 operation of two blocks, of which {} has exited",
                   blocks[rank]->name());
+    }
   }
   return {blocks[even].get(), blocks[even + 1].get()};
 }
