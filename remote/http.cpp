@@ -172,7 +172,7 @@ Answer Http::judged(int code, const Body& body) const {
   if (code == CURLE_OPERATION_TIMEDOUT || code == CURLE_ABORTED_BY_CALLBACK)
     return {Status::failed, "no complete answer in time"};
   if (code != CURLE_OK) {
-    const std::string_view told = error_.c_str();
+    const std::string_view told = std::string_view(error_).substr(0, error_.find('\0'));
     return {Status::failed, told.empty() ? ::curl_easy_strerror(static_cast<CURLcode>(code)) : std::string(told)};
   }
   if (status_ >= 200 && status_ < 300) return {Status::ok};

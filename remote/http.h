@@ -9,7 +9,7 @@
 
 using CURL = void;
 using CURLM = void;
-struct curl_slist;
+struct curl_slist;  // NOLINT(readability-identifier-naming): of libcurl
 
 namespace tma_jit::remote {
 

@@ -27,12 +27,12 @@ std::string type_words(const Plan& plan);
 std::string because_line(const Plan& plan);
 
 std::string describe(const Plan& plan);
-std::string describe(const Artifact& cubin, const Plan& plan);
+std::string describe(const Artifact& artifact, const Plan& plan);
 
 Json to_json(const DeviceInfo& device);
 Json to_json(const Plan& plan);
 // Returns key, compiled, compile_ms, registers, spills, stack and shared memory, warnings.
-Json to_json(const Artifact& cubin, const Plan& plan);
+Json to_json(const Artifact& artifact, const Plan& plan);
 // Adds the fields of `more` to `object`.
 void merge(Json& object, const Json& more);
 

@@ -154,7 +154,7 @@ Outcome<Options> engine_options(const Settings& settings) {
   options.cache.shared = settings.shared;
   options.cache.remote = remote_options(settings);
   options.nvrtc = settings.nvrtc;
-  if (settings.disable_tma) options.disable_tma = *settings.disable_tma;
+  if (settings.disable_tma) options.disable_tma = settings.disable_tma;
   options.line_info = settings.line_info;
   return options;
 }
