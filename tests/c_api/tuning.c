@@ -76,14 +76,14 @@ static void check_results(tma_jit_engine* engine, const tma_jit_request* const* 
 }
 
 /* A store of one line. */
-typedef struct board {
+typedef struct Board {
   char problem[64];
   char line[4096];
   int published;
-} board;
+} Board;
 
 static int32_t publish(const char* problem, const char* line, void* user) {
-  board* shared = (board*)user;
+  Board* shared = (Board*)user;
   CHECK(strlen(problem) == 16 && strlen(line) < sizeof shared->line);
   strcpy(shared->problem, problem);
   strcpy(shared->line, line);
@@ -91,7 +91,7 @@ static int32_t publish(const char* problem, const char* line, void* user) {
 }
 
 static int32_t fetch(const char* problem, double wait_s, char* line, size_t bytes, void* user) {
-  const board* shared = (const board*)user;
+  const Board* shared = (const Board*)user;
   CHECK(wait_s > 0 && bytes > sizeof shared->line);
   if (strcmp(problem, shared->problem) != 0) return 0;
   strcpy(line, shared->line);
@@ -142,7 +142,7 @@ static void check_conditions(tma_jit_engine* engine, const tma_jit_request* cons
 }
 
 static void check_exchange(tma_jit_engine* engine, const tma_jit_request* const* requests) {
-  board shared;
+  Board shared;
   tma_jit_tune_options options = few_candidates();
   tma_jit_tune_result result;
   tma_jit_tuning* tuning = NULL;

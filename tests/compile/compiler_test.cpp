@@ -105,7 +105,7 @@ TEST_CASE("an architecture NVRTC does not know is unsupported, with those it kno
 
 TEST_CASE("an option NVRTC does not know is NVRTC's error, with its words") {
   Source source = source_of(plan_of(kGoodBody));
-  source.options.push_back("--no-such-option");
+  source.options.emplace_back("--no-such-option");
   const auto cubin = nvrtc().compile(source);
   REQUIRE_FALSE(cubin);
   CHECK(cubin.error().code == ErrorCode::nvrtc);

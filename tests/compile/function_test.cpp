@@ -29,7 +29,7 @@ struct Bench {
     options.cache_dir = folder.path();
     return options;
   }
-  std::uint64_t word(std::size_t launch, std::size_t argument) {
+  std::uint64_t word(std::size_t launch, std::size_t argument) const {
     std::uint64_t value = 0;
     std::memcpy(&value, fake.launches().at(launch).arguments.at(argument).data(), sizeof value);
     return value;
@@ -115,11 +115,11 @@ TEST_CASE("threads with changing shapes each launch what they asked for") {
   const auto launches = bench.fake.launches();
   CHECK(launches.size() == 800);
   int wrong = 0;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
+  for (const auto& launch : launches) {
     int n = 0;
-    std::memcpy(&n, launches[i].arguments[4].data(), sizeof n);
+    std::memcpy(&n, launch.arguments[4].data(), sizeof n);
     std::uint64_t address = 0;
-    std::memcpy(&address, launches[i].arguments[0].data(), sizeof address);
+    std::memcpy(&address, launch.arguments[0].data(), sizeof address);
     if (address != 0x10000 + static_cast<std::uint64_t>(n) * 0x1000) ++wrong;
   }
   CHECK(wrong == 0);

@@ -35,7 +35,7 @@ struct Toolkits {
     REQUIRE(write_file(folder.path() / "b/libnvrtc.so.13", with_other_id()));
     switch_to("a");
   }
-  void switch_to(const char* name) {
+  void switch_to(const char* name) const {
     fs::remove(folder.path() / "current");
     fs::create_directory_symlink(folder.path() / name, folder.path() / "current");
   }

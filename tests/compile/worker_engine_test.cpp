@@ -38,7 +38,7 @@ struct EngineBench {
     options.compiler.place = Place::worker;
     options.compiler.worker = std::move(worker);
   }
-  Engine engine() {
+  Engine engine() const {
     Engine made = engine_with(options, no_driver());
     REQUIRE(made.add_template("scale.cu", kScale));
     return made;

@@ -47,7 +47,7 @@ struct Told {
   std::atomic<CUfunction> last = nullptr;
 } told;
 
-const std::thread::id test_thread = std::this_thread::get_id();
+const std::thread::id kTestThread = std::this_thread::get_id();
 
 driver::Provider patient_driver() {
   driver::Api api = table_of("sm_90a");
@@ -66,7 +66,7 @@ driver::Provider patient_driver() {
     return CUDA_SUCCESS;
   };
   api.launch_kernel_ex = [](const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
-    if (std::this_thread::get_id() == test_thread) told.last = function;
+    if (std::this_thread::get_id() == kTestThread) told.last = function;
     return launch(config, function, arguments, extra);
   };
   api.event_create = [](CUevent* event, unsigned flags) {

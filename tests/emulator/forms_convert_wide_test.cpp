@@ -26,10 +26,10 @@ template <class F, class I> u64 directed(I value, int to) {
 // NaN becomes 0, or the smallest number or half the range if either type has 64 bits.
 template <class I> u64 clamped(double x, bool from_f64 = false) {
   if (std::isnan(x)) return from_f64 || sizeof(I) == 8 ? u64{1} << (8 * sizeof(I) - 1) : 0;
-  constexpr double low = static_cast<double>(std::numeric_limits<I>::min()),
-                   high = static_cast<double>(std::numeric_limits<I>::max());
-  if (x <= low) return static_cast<u64>(std::numeric_limits<I>::min());
-  return x >= high ? static_cast<u64>(std::numeric_limits<I>::max()) : static_cast<u64>(static_cast<I>(x));
+  constexpr auto kLow = static_cast<double>(std::numeric_limits<I>::min()),
+                 kHigh = static_cast<double>(std::numeric_limits<I>::max());
+  if (x <= kLow) return static_cast<u64>(std::numeric_limits<I>::min());
+  return x >= kHigh ? static_cast<u64>(std::numeric_limits<I>::max()) : static_cast<u64>(static_cast<I>(x));
 }
 
 Inputs doubles(std::mt19937_64& random) {
@@ -108,7 +108,7 @@ TEST_CASE("Forms: f64 to f32 and back, integral, saturated and flushed") {
                 [](u64 a, u64, u64) { return bits(static_cast<float>(g(a))); }},
                {"cvt.rz.f32.f64 %f1, @1; mov.b32 #10, %f1;", 8, 4,
                 [](u64 a, u64, u64) {
-                  const float nearest = static_cast<float>(g(a));
+                  const auto nearest = static_cast<float>(g(a));
                   return bits(std::fabs(double{nearest}) > std::fabs(g(a)) ? std::nextafter(nearest, 0.0F) : nearest);
                 }},
                {"cvt.rni.f64.f64 #10, @1;", 8, 8, [](u64 a, u64, u64) { return bits(std::nearbyint(g(a))); }}},

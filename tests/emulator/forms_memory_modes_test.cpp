@@ -307,8 +307,7 @@ TEST_CASE("Forms: atomics on vectors of every length and type") {
         const std::string stem = t.bytes == 4 ? (single ? "%f" : "%r") : "%h", bits = std::to_string(8 * t.bytes);
         std::string values, olds, load, store;
         for (int i = 0; i < t.length; ++i) {
-          const std::string r = stem + std::to_string(10 + i), o = stem + std::to_string(20 + i),
-                            at = std::to_string(t.bytes * i);
+          const std::string r = stem + std::to_string(10 + i), o = stem + std::to_string(20 + i);
           values += (i == 0 ? "{" : ", ") + r;
           olds += (i == 0 ? "{" : ", ") + o;
           load += "ld.global.b" + bits + " " + r + ", [%base+" + std::to_string(64 + t.bytes * i) + "];\n";

@@ -61,10 +61,10 @@ double sum_of(const Case& c, const Operands& o, u32 i, u32 j) {
 }
 
 struct Words {
-  std::string modifiers = "";  // after the kind
-  std::string middle = "";     // operands between the instruction descriptor and the predicate
-  std::string last = "";       // operands after the predicate
-  double factor = 2;           // of A * B in D, after one instruction that overwrites D and one that accumulates
+  std::string modifiers;  // after the kind
+  std::string middle;     // operands between the instruction descriptor and the predicate
+  std::string last;       // operands after the predicate
+  double factor = 2;      // of A * B in D, after one instruction that overwrites D and one that accumulates
 };
 
 // Rows of D whose lane is in `skipped` are unchanged.

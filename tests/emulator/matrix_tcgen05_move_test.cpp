@@ -146,9 +146,7 @@ TEST_CASE("tcgen05.cp: shapes, multicasts and decompression") {
           std::vector<u32> lanes;
           switch (s.shape) {
             case CopyShape::m4x256b: lanes = {row * 32}; break;
-            case CopyShape::m64x128b_02_13:
-              lanes = row < 32 ? std::vector{row, row + 64} : std::vector{row, row + 64};
-              break;
+            case CopyShape::m64x128b_02_13: lanes = {row, row + 64}; break;
             case CopyShape::m64x128b_01_23:
               lanes = row < 32 ? std::vector{row, row + 32} : std::vector{row + 32, row + 64};
               break;

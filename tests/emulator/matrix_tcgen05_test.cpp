@@ -11,6 +11,45 @@ using namespace tma_jit::testing::tensor_core;
 
 namespace {
 
+// A * B with scales, and with the columns that the instruction is to clear.
+Values expected_of(const Case& c, const Values& a, const Values& b, const Scales& scales) {
+  Values expected(c.m, c.n);
+  for (u32 i = 0; i < c.m; ++i)
+    for (u32 j = 0; j < c.n; ++j)
+      for (u32 k = 0; k < c.kind.k; ++k) {
+        double term = a.at(i, k) * b.at(j + c.shift, k);
+        if (c.kind.scale_vector != 0) {
+          const u32 block = k * c.kind.scale_vector / c.kind.k;
+          term *= scales.a.at(i, block) * scales.b.at(j, block);
+        }
+        expected.at(i, j) += c.negate_a != c.negate_b ? -term : term;
+      }
+  if (c.zero_columns &&
+      (*c.zero_columns >> 39 & 1) != 0) {  // used and skipped columns alternate, from the first of each part
+    const u32 width = c.n / (128 / c.m);
+    const u64 zeros = (*c.zero_columns >> 40 & 255) + 1;
+    const u64 used = (*c.zero_columns >> 48 & 255) + 1;
+    for (u32 j = 0; j < c.n; ++j)
+      if (j % width % (zeros + used) >= used)
+        for (u32 i = 0; i < c.m; ++i) expected.at(i, j) = 0;
+  }
+  return expected;
+}
+
+// Checks that words outside the plan's regions, which have D, are as they were.
+void check_strays(const TensorMmaPlan& planned, const std::vector<Cta>& before, const std::vector<Cta>& after) {
+  for (std::size_t cta = 0; cta < after.size(); ++cta) {
+    std::vector<bool> written(std::size_t{128} * 512);
+    for (const Region& region : planned.tensor_writes)
+      for (u32 l = 0; l < region.lanes; ++l)
+        for (u32 k = 0; k < region.columns; ++k) written[std::size_t{region.lane + l} * 512 + region.column + k] = true;
+    u32 strayed = 0;
+    for (std::size_t i = 0; i < written.size(); ++i)
+      strayed += !written[i] && after[cta].tensor[i] != before[cta].tensor[i] ? 1 : 0;
+    CHECK(strayed == 0);
+  }
+}
+
 // One case: D = A * B, then D = A * B + D / 2^scale_input. Every element is compared, and all other words must be
 // unchanged.
 void run_case(const Case& c, std::mt19937& random) {
@@ -43,14 +82,13 @@ void run_case(const Case& c, std::mt19937& random) {
     mma.a = c.lane << 16 | kA;
     put_tensor_a(c, a, ctas, kA);
   }
-  const Values scales_a = powers(c.m, 4, random);
-  const Values scales_b = powers(c.n, 4, random);
+  const Scales scales{powers(c.m, 4, random), powers(c.n, 4, random)};
   if (c.kind.scale_vector != 0) {
     mma.a_scales = kScalesA | c.a_id << 30;
     mma.b_scales = kScalesB | c.b_id << 30;
     for (u32 cta = 0; cta < c.group; ++cta) {
-      put_scales(c, scales_a, cta * (c.m / c.group), c.m / c.group, kScalesA, c.a_id, ctas[cta]);
-      put_scales(c, scales_b, 0, c.n, kScalesB, c.b_id, ctas[cta]);
+      put_scales(c, scales.a, cta * (c.m / c.group), c.m / c.group, kScalesA, c.a_id, ctas[cta]);
+      put_scales(c, scales.b, 0, c.n, kScalesB, c.b_id, ctas[cta]);
     }
   }
   const TensorMmaPlan planned = plan(mma, kSharedBytes);
@@ -59,26 +97,7 @@ void run_case(const Case& c, std::mt19937& random) {
   const auto before = ctas;
   mma.accumulate = false;
   execute(mma, planned.instruction, memory);
-  Values expected(c.m, c.n);
-  for (u32 i = 0; i < c.m; ++i)
-    for (u32 j = 0; j < c.n; ++j)
-      for (u32 k = 0; k < c.kind.k; ++k) {
-        double term = a.at(i, k) * b.at(j + c.shift, k);
-        if (c.kind.scale_vector != 0) {
-          const u32 block = k * c.kind.scale_vector / c.kind.k;
-          term *= scales_a.at(i, block) * scales_b.at(j, block);
-        }
-        expected.at(i, j) += c.negate_a != c.negate_b ? -term : term;
-      }
-  if (c.zero_columns &&
-      (*c.zero_columns >> 39 & 1) != 0) {  // used and skipped columns alternate, from the first of each part
-    const u32 width = c.n / (128 / c.m);
-    const u64 zeros = (*c.zero_columns >> 40 & 255) + 1;
-    const u64 used = (*c.zero_columns >> 48 & 255) + 1;
-    for (u32 j = 0; j < c.n; ++j)
-      if (j % width % (zeros + used) >= used)
-        for (u32 i = 0; i < c.m; ++i) expected.at(i, j) = 0;
-  }
+  const Values expected = expected_of(c, a, b, scales);
   u32 wrong = 0;
   for (u32 i = 0; i < c.m; ++i)
     for (u32 j = 0; j < c.n; ++j) wrong += read_d(c, ctas, i, j, kD) != expected.at(i, j) ? 1 : 0;
@@ -92,17 +111,7 @@ void run_case(const Case& c, std::mt19937& random) {
       wrong +=
           read_d(c, ctas, i, j, kD) != expected.at(i, j) * (1 + std::exp2(-static_cast<int>(c.scale_input))) ? 1 : 0;
   CHECK(wrong == 0);
-  // Only D has changed, and D is in the regions of the plan.
-  for (u32 cta = 0; cta < c.group; ++cta) {
-    std::vector<bool> written(std::size_t{128} * 512);
-    for (const Region& region : planned.tensor_writes)
-      for (u32 l = 0; l < region.lanes; ++l)
-        for (u32 k = 0; k < region.columns; ++k) written[std::size_t{region.lane + l} * 512 + region.column + k] = true;
-    u32 strayed = 0;
-    for (std::size_t i = 0; i < written.size(); ++i)
-      strayed += !written[i] && ctas[cta].tensor[i] != before[cta].tensor[i] ? 1 : 0;
-    CHECK(strayed == 0);
-  }
+  check_strays(planned, before, ctas);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_CASE("every pattern of the small formats has its defined value") {
 
 TEST_CASE("f16, bf16 and tf32 values agree with the machine's floats") {
   for (u32 pattern = 0; pattern < 65536; ++pattern) {
-    const float bf16 = std::bit_cast<float>(pattern << 16);
+    const auto bf16 = std::bit_cast<float>(pattern << 16);
     const double value = value_of(Format::bf16, pattern);
     CHECK((std::isnan(bf16) ? std::isnan(value) : value == static_cast<double>(bf16)));
     const u32 exponent = (pattern >> 10) & 31;
@@ -181,7 +181,7 @@ TEST_CASE("f32 to f16 and bf16 round as the search does, in every mode, both sig
 TEST_CASE("f64 to f32 rounds as the machine does, and wide conversions are exact") {
   std::mt19937_64 random(13);
   for (int i = 0; i < 100000; ++i) {
-    const double value = std::bit_cast<double>(random());
+    const auto value = std::bit_cast<double>(random());
     const auto expected = static_cast<float>(value);
     const u64 got = convert({.from = Format::f64, .to = Format::f32}, std::bit_cast<u64>(value));
     if (std::isnan(value))

@@ -18,9 +18,9 @@ constexpr u32 kCtaBytes = kImageBytes + kTensorBytes + kOutBytes;
 
 // %r5 is the address of all 512 columns, %q0 to %q127 are free, and %d9 is the thread's row of 128 words of `out`.
 struct TensorText {
-  std::string by_thread;      // executed by thread 0 of the (even) CTA, followed by a commit
-  std::string by_warps = "";  // executed by all four warps of each CTA, before `by_thread`
-  std::string commit = "";    // replaces the default commit
+  std::string by_thread;  // executed by thread 0 of the (even) CTA, followed by a commit
+  std::string by_warps;   // executed by all four warps of each CTA, before `by_thread`
+  std::string commit;     // replaces the default commit
 };
 
 namespace kernel {

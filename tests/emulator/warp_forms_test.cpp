@@ -97,7 +97,7 @@ void check_atomic(const std::string& operation, const std::string& value, u64 st
     CAPTURE(space);
     TestMemory memory(device_of("sm_100a"), 4096);
     memory.as<u64>()[0] = start;
-    const std::string width = std::to_string(8 * bytes), stem = bytes == 8 ? "%d10" : bytes == 4 ? "%r10" : "%h10";
+    const std::string stem = bytes == 8 ? "%d10" : bytes == 4 ? "%r10" : "%h10";
     const bool shared = std::string(space) == "shared";
     const std::string address = shared ? "[cell]" : "[%base]";
     std::string body = value + "\nld.global.u64 %d5, [%base];\n";

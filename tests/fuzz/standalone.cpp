@@ -32,7 +32,10 @@ void put_number(std::string& text, Numbers& numbers) {
 void mutate(std::string& text, const std::vector<std::string>& others, Numbers& numbers) {
   switch (below(numbers, 7)) {
     case 0:
-      if (!text.empty()) text[below(numbers, text.size())] ^= static_cast<char>(1U << below(numbers, 8));
+      if (!text.empty()) {
+        char& changed = text[below(numbers, text.size())];
+        changed = static_cast<char>(changed ^ (1 << below(numbers, 8)));
+      }
       break;
     case 1:
       if (!text.empty()) text[below(numbers, text.size())] = static_cast<char>(numbers());

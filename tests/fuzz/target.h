@@ -10,7 +10,7 @@
 namespace tma_jit::fuzz {
 
 // What libFuzzer calls; never fails but by a crash, a sanitizer's finding, or FUZZ_EXPECT.
-void run(std::span<const std::uint8_t> bytes);
+void run(std::span<const std::uint8_t>);
 // Inputs that are right, for others to be made from.
 std::vector<std::string> seeds();
 

@@ -102,7 +102,6 @@ TEST_CASE("every probe agrees with its reference in every configuration") {
 
 TEST_CASE("a probe of a unit this device lacks is refused with the architectures that have it") {
   Engine engine;
-  const std::string arch = engine.device().value().arch;
   for (const auto& info : engine.kernels()) {
     if (!info || !info->probe || serves(engine, *info)) continue;
     const auto plan = engine.plan({.kernel = info->kernel});

@@ -18,7 +18,7 @@ struct nvtxDomainRegistration_st* create_domain(const char* name) {
 
 int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   const std::lock_guard lock(mutex);
-  notes.append(static_cast<std::size_t>(2 * depth), ' ').append(*reinterpret_cast<const std::string*>(domain));
+  notes.append(2 * static_cast<std::size_t>(depth), ' ').append(*reinterpret_cast<const std::string*>(domain));
   notes.append(": ").append(event->message.ascii).append("\n");
   return depth++;
 }
@@ -35,6 +35,7 @@ template <class Function> NvtxFunctionPointer pointer_to(Function* function) {
 
 extern "C" {
 
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX looks for this name
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table_of) {
   const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(table_of(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr) return 0;

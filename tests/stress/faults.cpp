@@ -163,7 +163,8 @@ void rot(const Budget& budget, Report& report) {
   for (unsigned number = 0; number < keys; ++number) {
     const auto path = cache::entry_path(root, cache::sample_key(number));
     std::string bytes = read_file(path).value();
-    bytes[(number * 7919U) % bytes.size()] ^= static_cast<char>(1U << (number % 8));
+    char& damaged = bytes[(number * 7919U) % bytes.size()];
+    damaged = static_cast<char>(damaged ^ (1 << (number % 8)));
     report.expect(write_file(path, bytes).has_value(), "cannot damage an entry");
   }
   Counts& counts = shared_counts();

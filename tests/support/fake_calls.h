@@ -269,6 +269,7 @@ struct FakeCalls {
     return self().note(call);
   }
 
+  // NOLINTBEGIN(readability-function-size): their parameters are those of the driver's functions
   static CUresult encode(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
                          const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t*,
                          CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2,
@@ -301,6 +302,7 @@ struct FakeCalls {
     fake.wide_mode = mode;
     return encoded(map, fake, "cuTensorMapEncodeIm2colWide");
   }
+  // NOLINTEND(readability-function-size)
   static CUresult replace(CUtensorMap* map, void* address) {
     const CUresult result = self().note("cuTensorMapReplaceAddress");
     if (result == CUDA_SUCCESS) map->opaque[0] = reinterpret_cast<std::uint64_t>(address);

@@ -49,8 +49,8 @@ TEST_CASE("every field changes the key, and each differently") {
                         changed([](Source& s) {
                           s.headers.push_back({"device/c.cuh", ""});
                         }),
-                        changed([](Source& s) { s.options.push_back("-lineinfo"); }),
-                        changed([](Source& s) { s.options.push_back("--maxrregcount=64"); }),
+                        changed([](Source& s) { s.options.emplace_back("-lineinfo"); }),
+                        changed([](Source& s) { s.options.emplace_back("--maxrregcount=64"); }),
                         changed([](Source& s) { s.options = {"-std=c++20"}; }),
                         changed([](Source& s) { s.options.clear(); })};
   CHECK(keys.size() == 14);
@@ -91,7 +91,7 @@ TEST_CASE("where a template lies counts once the cubin can hold it") {
     change(there);
     return key_of(here, kCompiler) != key_of(there, kCompiler);
   };
-  CHECK(differs([](Source& s) { s.options.push_back("-lineinfo"); }));
+  CHECK(differs([](Source& s) { s.options.emplace_back("-lineinfo"); }));
   CHECK(differs([](Source& s) { s.text += "printf(__FILE__);"; }));
   CHECK(differs([](Source& s) { s.text += "assert(x);"; }));
   CHECK(differs([](Source& s) { s.headers[1].text = "const char* f = __builtin_FILE();"; }));
