@@ -47,6 +47,7 @@
 //! preset  VEC = 4, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 1, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 
+#include "device/epilogue/gate.cuh"
 #include "device/epilogue/store_warp.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
 #include "device/reference/gemm_gated.cuh"

@@ -35,6 +35,7 @@
 //! preset  BN = 64, STAGES = 6, PAIR = 1   when ceil_div(M, 256) * ceil_div(N, 128) <= device.sm_count / 4
 //! preset  BN = 128, STAGES = 6, PAIR = 2
 
+#include "device/epilogue/gate.cuh"
 #include "device/epilogue/store_tensor_memory.cuh"
 #include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"

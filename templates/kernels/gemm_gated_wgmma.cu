@@ -69,6 +69,7 @@
 //! preset  BM = 64, BN = 64, STAGES = 9  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 32, STAGES = 12  when TILES <= 4 * device.sm_count
 
+#include "device/epilogue/gate.cuh"
 #include "device/epilogue/store_results.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"

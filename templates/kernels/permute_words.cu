@@ -3,10 +3,10 @@
 //! prefer  1
 //! use     "device/reference/permute.cuh"
 //!
-//! param   P1      = 1   in 0..4
-//! param   P2      = 2   in 0..4
-//! param   P3      = 4   in 0..4
-//! param   P4      = 3   in 0..4                    "and which the innermost"
+//! param   P1      = 3   in 0..4
+//! param   P2      = 4   in 0..4
+//! param   P3      = 1   in 0..4
+//! param   P4      = 2   in 0..4                    "and which the innermost"
 //! param   FUSE_D  = 0   in {0, 1}                  "1: the two innermost dimensions of D are one of a tile's"
 //! param   FUSE_S  = 0   in {0, 1}                  "1: the two innermost dimensions of S are the other one"
 //! param   WHOLE_D = 1   in {1, 0}                  "1: rows of D begin at 32 bytes, of which memory is written at once"
@@ -50,9 +50,7 @@
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1, WARPS = 4  when E4 * sizeof(T) >= 128 && E4 <= 128
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1  when E4 * sizeof(T) >= 128
 //! preset  FUSE_D = 1, FUSE_S = 1, WHOLE_D = 1  when N4 * sizeof(T) % 128 != 0
-//! preset  FUSE_D = 1, FUSE_S = 1, WHOLE_D = 0  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 1, FUSE_S = 0, WHOLE_D = 1
-//! preset  FUSE_D = 1, FUSE_S = 0, WHOLE_D = 0
 //! preset  FUSE_D = 0, FUSE_S = 1, WHOLE_D = 1  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 0, FUSE_S = 1, WHOLE_D = 0  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1

@@ -37,3 +37,32 @@ template <class L, class H> class Gate<L, H, decltype(void(&H::gate_with))> {
   }
 };
 #endif
+
+// The sums of a product with a PairedTile, whose first element goes to (row, column) of the result: `columns` returns
+// what the hook `gate` makes of the same Columns columns of both, and its argument x is the second's. Sums has
+// `columns`, as a RegisterTile.
+template <int Columns, class Sums, class H> struct GatedSums {
+  const Sums& sums;
+  const H& hooks;
+  int row, column;
+
+  template <int N> __device__ auto columns(int first) const {
+    const auto gates = sums.template columns<N>(first).template as<f32>();
+    auto results = sums.template columns<N>(Columns + first).template as<f32>();
+    using L = typename decltype(results)::Layout;
+    const Gate<L, H> gate(hooks, row, column + first);
+#pragma unroll
+    for (int i = 0; i < L::kRegisters; ++i) results.x[i] = gate(i, results.x[i], gates.x[i]);
+    return results;
+  }
+};
+// Makes them of sums and their place.
+template <int Columns, class H> struct Gating {
+  const H& hooks;
+  template <class Sums> __device__ GatedSums<Columns, Sums, H> operator()(const Sums& sums, int row, int column) const {
+    return {sums, hooks, row, column};
+  }
+};
+template <int Columns, class H> __device__ inline Gating<Columns, H> gated(const H& hooks) {
+  return {hooks};
+}
