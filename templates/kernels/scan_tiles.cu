@@ -39,7 +39,6 @@
 //! preset  THREADS = 512, PACKS = 4, BLOCKS = 2, NEAR = 1  when device.compute_capability == 90 && SEGMENTED == 0 && sizeof(T) == 4 && BYTES_X > device.sm_count * 4096 && BYTES_X <= device.sm_count * 16384
 //! preset  THREADS = 256, PACKS = 8, BLOCKS = 4, NEAR = 1  when device.compute_capability == 90 && SEGMENTED == 0 && sizeof(T) == 4 && BYTES_X > device.sm_count * 16384 && BYTES_X <= device.sm_count * 98304
 //! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, BYTES = 8, AHEAD = 32  when device.compute_capability == 90 && sizeof(T) == 2 && BYTES_X > device.sm_count * 196608
-//! preset  THREADS = 512, PACKS = 8, BLOCKS = 2, AHEAD = 32  when device.compute_capability == 90 && sizeof(T) == 4 && sizeof(O) == 4 && BYTES_X > device.sm_count * 196608
 //! preset  THREADS = 512, PACKS = 4, BLOCKS = 2, BYTES = 8  when sizeof(T) == 2 && BYTES_X > device.sm_count * 8192 && BYTES_X <= device.sm_count * 32768
 //! preset  PACKS = 2, BLOCKS = 4, BYTES = 8  when sizeof(T) == 2 && BYTES_X <= device.sm_count * 16384
 //! preset  PACKS = 2, BLOCKS = 4  when BYTES_X <= device.sm_count * 16384
