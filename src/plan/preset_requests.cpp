@@ -10,6 +10,7 @@ namespace tma_jit::plan {
 namespace {
 
 constexpr std::int64_t kUsualExtent = 1024, kLargestExtent = std::int64_t{1} << 20;
+constexpr std::int64_t kRaggedExtent = 12;  // whose products are whole units of 4 elements, and of few bytes more
 
 // Extents with which a preset is tried: `usual` for all dims that are not given, except for `its` of `dim`.
 struct Trial {
@@ -18,7 +19,8 @@ struct Trial {
   std::int64_t its = 0;
 };
 
-// The usual extent, its halves, and then for one dim larger ones, sixteen from each to its double.
+// The usual extent, its halves, and then for one dim larger ones, sixteen from each to its double; and last extents
+// that are no power of two, for presets of rows that begin anywhere.
 std::vector<Trial> trials_of(const templates::Template& kernel) {
   std::vector<Trial> trials;
   for (std::int64_t extent = kUsualExtent; extent > 0; extent /= 2) trials.push_back({extent});
@@ -27,6 +29,7 @@ std::vector<Trial> trials_of(const templates::Template& kernel) {
       for (int i = 0; i < 16; ++i) trials.push_back({kUsualExtent, dim.name, extent + i * extent / 16});
     }
   }
+  trials.push_back({kRaggedExtent});
   return trials;
 }
 

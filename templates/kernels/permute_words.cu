@@ -50,7 +50,9 @@
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1, WARPS = 4  when E4 * sizeof(T) >= 128 && E4 <= 128
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1  when E4 * sizeof(T) >= 128
 //! preset  FUSE_D = 1, FUSE_S = 1, WHOLE_D = 1  when N4 * sizeof(T) % 128 != 0
+//! preset  FUSE_D = 1, FUSE_S = 1, WHOLE_D = 0  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 1, FUSE_S = 0, WHOLE_D = 1
+//! preset  FUSE_D = 1, FUSE_S = 0, WHOLE_D = 0
 //! preset  FUSE_D = 0, FUSE_S = 1, WHOLE_D = 1  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 0, FUSE_S = 1, WHOLE_D = 0  when N4 * sizeof(T) % 128 != 0
 //! preset  FUSE_D = 0, FUSE_S = 0, WHOLE_D = 1
