@@ -37,20 +37,14 @@ extern "C" __global__ __launch_bounds__(THREADS, kBlocks) void group_norm_quanti
     View<f32, 2> SCALE, f32 eps, const Dims dims, const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;
   smem.init();
-  const int channels = dims.C / dims.G, length = channels * dims.S;
-  const Divisor by_channel(dims.S);
-  const auto begin_of = [&](int group) { return X.data + group / dims.G * X.stride[0] + group % dims.G * s64{length}; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length, begin_of);
-  const int n = row.row / dims.G, first = row.row % dims.G * channels;
-  const auto read = [&] {
-    row.read(0.0F, [&](f32 x, int j) {
-      const int c = by_channel.quotient(j);
-      return hooks.input(x, n, first + c, j - c * dims.S);
-    });
-  };
+  const int length = dims.C / dims.G * dims.S;
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length,
+                                            GroupBeginnings<T>{X, dims.G, length});
+  const ChannelGroup group(row.row, dims);
+  const auto read = [&] { row.read(0.0F, group.input(hooks)); };
   const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(length), eps, read);
   const auto affine_of = [&](int p, f32 factor) {
-    const int channel = min(first + static_cast<int>(by_channel.quotient(row.column_of(p, 0))), dims.C - 1);
+    const int channel = min(group.first + static_cast<int>(group.by_channel.quotient(row.column_of(p, 0))), dims.C - 1);
     return PackAffine::of<AFFINE>(W, B, channel, moments.origin, moments.scale, factor);
   };
   f32 inverse = 0;
@@ -72,7 +66,7 @@ extern "C" __global__ __launch_bounds__(THREADS, kBlocks) void group_norm_quanti
     inverse = 1 / GIVEN.data[0];
   }
   next_pass<false>(row, read, [&] {
-    row.store(groups_of(Q, n, dims.G, length), [&](int p) {
+    row.store(groups_of(Q, group.n, dims.G, length), [&](int p) {
       const PackAffine affine = affine_of(p, inverse);
       return [=, &row](int i) { return affine(row.x[p * COUNT + i]); };
     });

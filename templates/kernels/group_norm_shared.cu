@@ -26,26 +26,20 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm(View<co
                                                                          const __grid_constant__ Hooks hooks) {
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
-  const int channels = dims.C / dims.G, length = channels * dims.S;
-  const Divisor by_channel(dims.S);
-  const auto begin_of = [&](int group) { return X.data + group / dims.G * X.stride[0] + group % dims.G * s64{length}; };
-  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length, begin_of);
-  const int n = row.row / dims.G, first = row.row % dims.G * channels;
-  const auto read = [&] {
-    row.read(0.0F, [&](f32 x, int j) {
-      const int c = by_channel.quotient(j);
-      return hooks.input(x, n, first + c, j - c * dims.S);
-    });
-  };
+  const int length = dims.C / dims.G * dims.S;
+  CopiedRow<T, THREADS, CLUSTER, PACKS> row(&shared_memory<u8>(), dims.N * dims.G, length,
+                                            GroupBeginnings<T>{X, dims.G, length});
+  const ChannelGroup group(row.row, dims);
+  const auto read = [&] { row.read(0.0F, group.input(hooks)); };
   const RowMoments moments = row_moments<false>(row, smem, static_cast<f32>(length), eps, read);
   next_pass<false>(row, read, [&] {
-    row.store(groups_of(Y, n, dims.G, length), [&](int p) {
-      const int c = by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
-      const int channel = min(first + c, dims.C - 1);
+    row.store(groups_of(Y, group.n, dims.G, length), [&](int p) {
+      const int c = group.by_channel.quotient(row.column_of(p, 0)), s = row.column_of(p, 0) - c * dims.S;
+      const int channel = min(group.first + c, dims.C - 1);
       const PackAffine affine = PackAffine::of<AFFINE>(W, B, channel, moments.origin, moments.scale);
       return [=, &row, &hooks](int i) {
         const f32 y = affine(row.x[p * COUNT + i]);
-        return hooks.output(y, n, channel, s + i);
+        return hooks.output(y, group.n, channel, s + i);
       };
     });
   });

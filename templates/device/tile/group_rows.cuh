@@ -8,6 +8,15 @@ template <class E> __device__ inline View<E, 2> groups_of(const View<E, 3>& of, 
   return {of.data + n * (of.stride[0] - s64{groups} * length), {length, 1}};
 }
 
+// Returns where such a row begins, by its index.
+template <class T> struct GroupBeginnings {
+  const View<const T, 3>& of;
+  int groups, length;
+  __device__ const T* operator()(int index) const {
+    return of.data + index / groups * of.stride[0] + index % groups * s64{length};
+  }
+};
+
 // A group of channels of a batch, as a row: its batch, its first channel and how many elements it has.
 struct ChannelGroup {
   int index, n, first, length, extent;
