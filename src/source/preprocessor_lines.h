@@ -21,6 +21,10 @@ struct Directive {
   std::size_t begin = 0;  // offset of the #
   std::size_t end = 0;    // offset after the newline that ends the directive
   int next_line = 0;      // the line that begins at `end`
+
+  bool names_a_header() const {
+    return kind == Kind::include_quoted || kind == Kind::include_angled || kind == Kind::has_include;
+  }
 };
 
 struct Scan {

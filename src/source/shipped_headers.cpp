@@ -6,9 +6,6 @@
 #include "source/preprocessor_lines.h"
 
 namespace tma_jit::source {
-
-extern const ShippedHeaders kShippedHeaders;
-
 namespace {
 
 using Entry = ShippedHeaders::Entry;
@@ -25,11 +22,6 @@ std::size_t number_of(std::string_view name) {
   return static_cast<std::size_t>((known ? found : entries.end()) - entries.begin());
 }
 
-bool names_a_header(Directive::Kind kind) {
-  return kind == Directive::Kind::include_quoted || kind == Directive::Kind::include_angled ||
-         kind == Directive::Kind::has_include;
-}
-
 class Reach {
  public:
   Reach() : reached_(kShippedHeaders.entries.size()) {}
@@ -39,7 +31,7 @@ class Reach {
     if (text.refusal) return false;
     note(text.pastes, text.fragment.has_value());
     return std::ranges::all_of(text.directives, [this](const Directive& directive) {
-      if (!names_a_header(directive.kind)) return true;
+      if (!directive.names_a_header()) return true;
       const std::size_t number = number_of(directive.argument);
       if (number == reached_.size()) return false;
       add(number);

@@ -35,6 +35,8 @@ struct ShippedHeaders {
   std::span<const std::uint16_t> includes;  // by their numbers in `entries`
 };
 
+extern const ShippedHeaders kShippedHeaders;
+
 // Returns what reachable_headers would find among the shipped headers. nullopt where that takes their texts: the
 // table lacks a header, or reachable_headers would refuse something.
 [[nodiscard]] std::optional<std::vector<HeaderDigest>> shipped_reach(const std::vector<Root>& roots);

@@ -15,9 +15,9 @@ namespace tma_jit::tuning {
 [[nodiscard]] bool same_problem(const TuningRecord& a, const TuningRecord& b);
 // Returns the same without the dims: the records among which the nearest one is searched.
 [[nodiscard]] bool same_family(const TuningRecord& a, const TuningRecord& b);
-// Returns whether they are of one model of device and one number of SMs.
 // Returns whether two names of devices are of one model.
 [[nodiscard]] bool same_model(std::string_view a, std::string_view b);
+// Returns whether they are of one model of device and one number of SMs.
 [[nodiscard]] bool same_device(const TuningRecord& a, const TuningRecord& b);
 // Returns a text that is equal for records of one problem.
 [[nodiscard]] std::string problem_key(const TuningRecord& record);

@@ -69,10 +69,7 @@ Headers plain_headers() {
 std::vector<std::size_t> included(const Headers& headers, const source::Scan& scan) {
   std::vector<std::size_t> numbers;
   for (const source::Directive& directive : scan.directives) {
-    using Kind = source::Directive::Kind;
-    if (directive.kind != Kind::include_quoted && directive.kind != Kind::include_angled &&
-        directive.kind != Kind::has_include)
-      continue;
+    if (!directive.names_a_header()) continue;
     const auto found = headers.find(directive.argument);
     if (found == headers.end()) continue;  // in angle brackets or in an __has_include: the compiler finds none either
     numbers.push_back(static_cast<std::size_t>(std::distance(headers.begin(), found)));
@@ -102,7 +99,6 @@ void print_headers() {
   }
   std::printf(
       "#include \"source/shipped_headers.h\"\n\nnamespace tma_jit::source {\n\n"
-      "extern const ShippedHeaders kShippedHeaders;\n"
       "static const ShippedHeaders::Entry entries[] = {\n%s};\nstatic const std::uint16_t includes[] = {%s};\n"
       "const ShippedHeaders kShippedHeaders = {\n%s    , entries, includes};\n\n}  // namespace tma_jit::source\n",
       entries.c_str(), includes.c_str(), names.c_str());

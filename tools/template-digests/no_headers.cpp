@@ -4,7 +4,6 @@
 
 namespace tma_jit::source {
 
-extern const ShippedHeaders kShippedHeaders;
 const ShippedHeaders kShippedHeaders = {"", {}, {}};
 
 }  // namespace tma_jit::source

@@ -1,8 +1,8 @@
 #include "command_line.h"
+#include "text.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <type_traits>
@@ -116,14 +116,6 @@ using Check = std::string (*)(std::string&);
 
 std::string check_text(std::string& text) {
   return text.empty() ? "the value is empty" : "";
-}
-
-template <class Number> std::optional<Number> read_number(const std::string& text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stopped, fault] = std::from_chars(text.data(), end, number);
-  if (fault != std::errc() || stopped != end) return std::nullopt;
-  return number;
 }
 
 template <class Number> std::string check_number(std::string& text) {

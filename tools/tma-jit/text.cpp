@@ -1,7 +1,6 @@
 #include "text.h"
 
 #include <array>
-#include <charconv>
 
 namespace tma_jit::cli {
 namespace {
@@ -28,12 +27,7 @@ Outcome<Pair> split_pair(std::string_view word, std::string_view what) {
 namespace {
 
 template <class Integer> std::optional<Integer> whole_number_in(std::string_view text) {
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  Integer value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return text.starts_with("0x") ? read_number<Integer>(text.substr(2), 16) : read_number<Integer>(text);
 }
 
 }  // namespace
@@ -47,10 +41,7 @@ std::optional<std::uint64_t> unsigned_in(std::string_view text) {
 }
 
 std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number<double>(text);
 }
 
 std::string_view trimmed(std::string_view text) {

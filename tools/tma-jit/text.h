@@ -1,11 +1,13 @@
 // Parsing and formatting of text: NAME=VALUE, numbers, identifiers.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,14 @@ struct Pair {
 std::optional<std::int64_t> integer_in(std::string_view text);  // the whole text, decimal or 0x
 std::optional<std::uint64_t> unsigned_in(std::string_view text);
 std::optional<double> number_in(std::string_view text);
+// Returns the number that the whole text is, as std::from_chars reads it.
+template <class Number, class... Base> std::optional<Number> read_number(std::string_view text, Base... base) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, fault] = std::from_chars(text.data(), end, number, base...);
+  if (fault != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
 
 std::string_view trimmed(std::string_view text);
 bool is_identifier(std::string_view text);
