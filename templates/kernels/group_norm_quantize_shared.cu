@@ -7,7 +7,7 @@
 //! let     LINES   = N * G
 //! let     VECTORS = 0
 //!
-//! preset  CLUSTER = 1, BLOCKS = 4, PACKS = 2, THREADS = 256  when N * G >= 4 * device.sm_count
+//! preset  CLUSTER = 1, BLOCKS = 4, PACKS = 2, THREADS = 256  when N * G >= 4 * device.sm_count && device.smem_per_sm >= 4 * 32768
 //! preset  CLUSTER = 1, BLOCKS = 2, PACKS = 2, THREADS = 512  when N * G >= 4 * device.sm_count
 //!
 //! use     "device/reduce/copied_row.cuh"

@@ -25,7 +25,7 @@ struct Gemm {
   static Request request() {
     return {.kernel = "gemm",
             .dims = {{"M", 128}, {"N", 128}, {"K", 512}},
-            .params = {{"BM", 64}, {"BN", 128}, {"STAGES", 4}},
+            .params = {{"BM", 64}, {"BN", 128}, {"STAGES", 4}, {"CLUSTER", 1}, {"PINGPONG", 0}},
             .file = "gemm_wgmma"};
   }
   Engine engine;
