@@ -93,10 +93,11 @@ Comparison compare(std::span<const std::byte> out, DType type, const Layout& lay
   result.elements = layout.elements();
   result.rms = rms_of(reference);
   const Decoder decoder(type);
-  if (!is_floating_point(type))
+  if (!is_floating_point(type)) {
     demand.strictness = Strictness::exact;
-  else if (demand.strictness == Strictness::integers && !are_integers(reference))
+  } else if (demand.strictness == Strictness::integers && !are_integers(reference)) {
     demand.strictness = Strictness::tolerant;
+  }
   const Comparer comparer(type, demand, result.rms);
   result.tolerance = comparer.tolerance();
 
