@@ -151,15 +151,15 @@ TEST_CASE("values that an option does not take") {
       {{"cache", "clear", "--cache-dir", ""}, 2, "invalid_argument: cache clear: --cache-dir: the value is empty\n"},
   });
   for (const char* size : {"few", "-1", "1Q", "K", "5 M", "99999999999999999999"}) {
-    const CommandResult refused = run_command({"cache", "trim", "--max-size", size});
+    const CommandResult refused = run_command({"cache", "trim", "--max-size", size}, own_cache());
     CHECK(refused.exit == 2);
     CHECK(refused.err.starts_with("invalid_argument: cache trim: --max-size: \"" + std::string(size) +
                                   "\" is not a size; write bytes, or a number with a unit: 500M, 2G\n"));
   }
-  CHECK(run_command({"cache", "trim", "--max-size", "16E"}).err.find("is more bytes than fit into 64 bits") !=
+  CHECK(run_command({"cache", "trim", "--max-size", "16E"}, own_cache()).err.find("is more bytes than fit into 64 bits") !=
         std::string::npos);
   for (const char* size : {"0", "500M", "2g", "3KiB", "15EB"})
-    CHECK(run_command({"cache", "trim", "--max-size", size}).exit == 0);
+    CHECK(run_command({"cache", "trim", "--max-size", size}, own_cache()).exit == 0);
 }
 
 TEST_CASE("a pack that does not exist is not an empty one, and a folder has no signature") {

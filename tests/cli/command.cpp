@@ -49,14 +49,13 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-// The test's environment less every TMA_JIT_ variable, and then the given ones: the last of a name counts.
+// The test's environment with its cache and no other TMA_JIT_ variable, and then the given ones: the last of a name counts.
 std::vector<std::string> environment_with(const Variables& more) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!std::string_view(*entry).starts_with("TMA_JIT_")) all.emplace_back(*entry);
-  bool has_cache = false;
-  for (const std::string& entry : more) has_cache = has_cache || entry.starts_with("TMA_JIT_CACHE_DIR=");
-  if (!has_cache) all.push_back("TMA_JIT_CACHE_DIR=" + (scratch_folder() / "cache").string());
+  const char* shared = std::getenv("TMA_JIT_CACHE_DIR");
+  all.push_back(shared == nullptr ? own_cache().front() : std::string("TMA_JIT_CACHE_DIR=") + shared);
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -120,9 +119,8 @@ std::vector<CommandResult> run_commands(std::size_t count, const std::vector<std
   return results;
 }
 
-Variables shared_cache() {
-  const char* folder = std::getenv("TMA_JIT_CACHE_DIR");
-  return folder == nullptr ? Variables{} : Variables{std::string("TMA_JIT_CACHE_DIR=") + folder};
+Variables own_cache() {
+  return {"TMA_JIT_CACHE_DIR=" + (scratch_folder() / "cache").string()};
 }
 
 std::string template_folder() {

@@ -19,14 +19,14 @@ struct CommandResult {
 
 using Variables = std::vector<std::string>;  // NAME=VALUE, beside the test's own
 
-// The cache is a folder of this test run unless the words or the environment name another. After so many seconds the
-// command is killed (SIGKILL); 0: never.
+// The cache is the one that CTest gives all tests, in which kernels may be compiled already, or without CTest own_cache();
+// unless the words or the environment name another. After so many seconds the command is killed (SIGKILL); 0: never.
 CommandResult run_command(const std::vector<std::string>& words, const Variables& environment = {}, double seconds = 0);
 // The same command so many times at once.
 std::vector<CommandResult> run_commands(std::size_t count, const std::vector<std::string>& words);
 
-// Names the cache that tests share if CTest gives one, for commands whose kernels may be compiled already.
-Variables shared_cache();
+// Names a cache of this test run, for what depends on which kernels are cached.
+Variables own_cache();
 
 std::string template_folder();                      // tests/cli/templates
 std::string faulty(const char* name);               // a file of tests/cli/faulty

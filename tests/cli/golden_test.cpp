@@ -210,7 +210,7 @@ TEST_CASE("doctor says what it found and what it proved") {
 
 TEST_CASE("doctor runs a feature of each probe on the emulator, and lists the others as left") {
   if (!has_compiler() || !kHasEmulator) return;
-  const CommandResult result = run_command({"doctor", "--device", "emulator:sm_90a", "--json"}, shared_cache());
+  const CommandResult result = run_command({"doctor", "--device", "emulator:sm_90a", "--json"});
   CHECK(result.exit == 0);
   std::map<std::string, std::map<std::string, int>> files;  // statuses of each file's features
   const nlohmann::json findings = result.json();

@@ -19,7 +19,7 @@ void check_passes(const char* device, const std::string& size, const Words& more
   for (const char* tensor : {"X=", "DY=", "DX="})
     words.insert(words.end(), {"--pitch", tensor + std::to_string(std::stoi(size) + room)});
   words.insert(words.end(), more.begin(), more.end());
-  const CommandResult result = run_command(words, shared_cache());
+  const CommandResult result = run_command(words);
   CAPTURE(words);
   CAPTURE(result.err);
   CAPTURE(result.out);

@@ -94,7 +94,7 @@ TEST_CASE("attention's examples of masks and scores agree with their references 
     std::vector<std::string> words = {"run",        "attention", "--check", "--device", kDevices[i % 4], "HEADS=2",
                                       "KV_HEADS=1", "M=70",      "N=200",   "HD=64",    "LSE=1"};
     words.insert(words.end(), examples[i].words.begin(), examples[i].words.end());
-    const CommandResult result = run_command(words, shared_cache());
+    const CommandResult result = run_command(words);
     CHECK_MESSAGE(result.exit == 0, examples[i].name << ": " << result.out << result.err);
   }
 }

@@ -16,7 +16,7 @@ inline constexpr const char* kEmulator = "emulator:sm_90a";
 inline CommandResult run_own(std::vector<std::string> words) {
   words.insert(words.begin(), "run");
   words.insert(words.end(), {"--check", "--json", "--templates", template_folder()});
-  return run_command(words, shared_cache());
+  return run_command(words);
 }
 
 inline void check_passes(const std::vector<std::string>& words) {
