@@ -1,11 +1,14 @@
 // Starts with records present: what they cost, and that the short way to a recorded plan leads to the same plan.
 #include <ctime>
+#include <map>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include <tma_jit/json.h>
 #include <tma_jit/tuning.h>
 
+#include "support/combinations.h"
 #include "support/temporary_folder.h"
 #include "tuning/problem_key.h"
 
@@ -91,14 +94,14 @@ TEST_CASE("a record leads to the plan of its configuration, bit for bit, whateve
     const char* kernel;
     std::map<std::string, std::int64_t> dims;
   };
-  const Asked asked[] = {{"copy", {{"N", 1 << 20}}},
-                         {"gemm", {{"M", 8}, {"N", 4096}, {"K", 4096}}},
-                         {"gemm", {{"M", 300}, {"N", 512}, {"K", 712}}},
-                         {"softmax", {{"M", 100}, {"N", 1000}}},
-                         {"rms_norm", {{"M", 64}, {"N", 4096}}},
-                         {"transpose", {{"B", 1}, {"M", 100}, {"N", 1000}}}};
+  const std::vector<Asked> asked = {{"copy", {{"N", 1 << 20}}},
+                                    {"gemm", {{"M", 8}, {"N", 4096}, {"K", 4096}}},
+                                    {"gemm", {{"M", 300}, {"N", 512}, {"K", 712}}},
+                                    {"softmax", {{"M", 100}, {"N", 1000}}},
+                                    {"rms_norm", {{"M", 64}, {"N", 4096}}},
+                                    {"transpose", {{"B", 1}, {"M", 100}, {"N", 1000}}}};
   int alike = 0;
-  for (const Asked& one : asked) {
+  for (const Asked& one : testing::sampled(asked, 3)) {
     Request request;
     request.kernel = one.kernel;
     request.dims = one.dims;
