@@ -29,7 +29,8 @@ struct Engine::State {
   // `provider` gives the driver's table of functions. Unset options are taken from the environment.
   State(Options given, driver::Provider provider, const ProcessEnvironment& environment = ProcessEnvironment::read());
 
-  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
+  // With a target, files that do not serve it may be left out, unless none does.
+  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view target = {});
   // Selects from the one file with that stem, if there is one, for plans with all params pinned.
   [[nodiscard]] Result<engine::Selection> select_pinned(std::string_view kernel, std::string_view stem);
   // Returns the device with as many SMs as the request may use.
