@@ -112,15 +112,20 @@ Result<DeviceInfo> Engine::State::facts_for(const Request& request) {
   return device.facts().map([&](DeviceInfo facts) { return within_budget(std::move(facts), request); });
 }
 
-// Follows a tuning record if one applies, else the planner.
-Result<Plan> Engine::State::plan(const Request& request) {
+Result<Plan> Engine::State::search(const Request& request, const DeviceInfo& facts) {
+  return with_templates(*this, request, facts,
+                        [&](const auto& candidates) { return plan_around_crashes(*this, request, facts, candidates); });
+}
+
+Result<Plan> Engine::State::plan(const Request& request, std::optional<Plan> searched) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, facts_for(request));
   const engine::Records::Planning following = planning(facts);
   std::optional<Plan> made = records.recorded(request, facts, following);
   if (!made) {
-    TMA_JIT_ASSIGN(made, with_templates(*this, request, facts, [&](const auto& candidates) {
-                     return plan_around_crashes(*this, request, facts, candidates);
-                   }));
+    made = std::move(searched);
+    if (!made) {
+      TMA_JIT_ASSIGN(made, search(request, facts));
+    }
     if (auto advised = records.advised(request, *made, facts, following)) made = std::move(advised);
   }
   ++counters.plans;
