@@ -44,8 +44,7 @@ class TemplateSet {
   // it takes no architecture may be left out, unless that leaves none. Folders are read again each time.
   // Fails with not_found and a suggestion, with the first parse error among them, or with io if a search folder or a
   // template in one cannot be read.
-  [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel,
-                                                          const ArchFilter& of_use = {});
+  [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel, const ArchFilter& of_use = {});
   // Returns the one with that file stem, for a plan with all params pinned: it may lack its presets. Parses only that
   // one unless there are search folders or added templates. Null if the kernel has no such file.
   [[nodiscard]] Result<TemplatePointer> find_pinned(std::string_view kernel, std::string_view stem);

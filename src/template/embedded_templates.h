@@ -27,8 +27,8 @@ std::string template_name(const EmbeddedFile& file);
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.
 std::string_view declared_kernel(std::string_view text);
 
-// Returns the architectures that a text's first `arch` line lists, without parsing the rest. The library's own templates
-// have one such line each.
+// Returns the architectures that a text's first `arch` line lists, without parsing the rest. The library's own
+// templates have one such line each.
 std::vector<std::string> declared_archs(std::string_view text);
 
 // The kernel of a template. Decompresses nothing if the build has found the name.
