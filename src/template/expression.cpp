@@ -50,7 +50,10 @@ struct Evaluator {
   bool conditional(const Node& here, std::int64_t& value);
   bool logical(const Node& here, std::int64_t& value);
   bool binary(const Node& here, std::int64_t& value);
-  bool fault(const Node& here, std::string_view what, std::string_view operands) {
+  // Not inlined, because what composes words would make every call of the others save more registers.
+  [[gnu::noinline]] bool fault(const Node& here, std::string_view what, std::int64_t a, std::int64_t b = 0) {
+    const std::string operands =
+        here.kind == Node::Kind::unary ? fmt::format("{}({})", spelling(here.op), a) : applied(here.op, a, b);
     error = error_at(*source, here.at, fmt::format("{}: {}", what, operands));
     return false;
   }
@@ -80,7 +83,7 @@ bool Evaluator::reference(const Reference& here, std::int64_t& value) {
 bool Evaluator::unary(const Node& here, std::int64_t& value) {
   if (!node(here.operands[0], value)) return false;
   const Outcome outcome = apply_unary(here.op, value);
-  if (!outcome.fault.empty()) return fault(here, outcome.fault, fmt::format("{}({})", spelling(here.op), value));
+  if (!outcome.fault.empty()) return fault(here, outcome.fault, value);
   value = outcome.value;
   return true;
 }
@@ -102,7 +105,7 @@ bool Evaluator::binary(const Node& here, std::int64_t& value) {
   std::int64_t other = 0;
   if (!node(here.operands[0], value) || !node(here.operands[1], other)) return false;
   const Outcome outcome = apply_binary(here.op, value, other);
-  if (!outcome.fault.empty()) return fault(here, outcome.fault, applied(here.op, value, other));
+  if (!outcome.fault.empty()) return fault(here, outcome.fault, value, other);
   value = outcome.value;
   return true;
 }
