@@ -112,8 +112,9 @@ Result<Chain> Engine::chain(const std::vector<Request>& stages) {
   Written written;
   std::vector<Launch> launches;
   for (const Request& request : stages) {
-    auto launch = state_->prepare_launch(launches.empty() ? request : engine::following(*state_, request),
-                                         [&](Plan& plan) { return written.check(plan); });
+    engine::Stage stage = launches.empty() ? engine::Stage{request, {}} : engine::following(*state_, request);
+    auto launch = state_->prepare_launch(
+        stage.request, [&](Plan& plan) { return written.check(plan); }, std::move(stage.searched));
     if (!launch) return of_stage(launches.size(), stages.size(), request.kernel, std::move(launch).error());
     written.add(launch->plan(), launches.size());
     launches.push_back(*std::move(launch));

@@ -58,10 +58,11 @@ Result<Plan> plan_around_crashes(Engine::State& state, const Request& request, c
   }
 }
 
-// Calls a planner with the usable files of a kernel.
-template <class Plan> auto with_templates(Engine::State& state, std::string_view kernel, Plan&& plan) {
+// Calls a planner with the usable files of a kernel: all of them for a request of one file, whose error lists them.
+template <class Plan>
+auto with_templates(Engine::State& state, const Request& request, const DeviceInfo& facts, Plan&& plan) {
   using Planned = std::invoke_result_t<Plan, const std::vector<templates::TemplatePointer>&>;
-  const auto selection = state.select(kernel);
+  const auto selection = state.select(request.kernel, request.file.empty() ? facts.arch : std::string());
   if (!selection) return Planned(tl::make_unexpected(selection.error()));
   Planned planned = plan(selection->templates());
   if (!planned) return Planned(tl::make_unexpected(selection->explained(std::move(planned).error())));
@@ -90,8 +91,13 @@ void Engine::State::end_threads() {
   preparations.end();
 }
 
-Result<engine::Selection> Engine::State::select(std::string_view kernel) {
-  TMA_JIT_ASSIGN(auto found, templates.find(kernel));
+// Where TMA is disabled, all files are selected, because errors name those that are left out for that.
+Result<engine::Selection> Engine::State::select(std::string_view kernel, std::string_view target) {
+  templates::ArchFilter serving;
+  if (!target.empty() && !options.disable_tma.value_or(false)) {
+    serving = [target](std::string_view listed) { return plan::serves(listed, target); };
+  }
+  TMA_JIT_ASSIGN(auto found, templates.find(kernel, serving));
   return engine::Selection::of(std::move(found), options.disable_tma.value_or(false), header_lookup(*this));
 }
 
@@ -106,15 +112,20 @@ Result<DeviceInfo> Engine::State::facts_for(const Request& request) {
   return device.facts().map([&](DeviceInfo facts) { return within_budget(std::move(facts), request); });
 }
 
-// Follows a tuning record if one applies, else the planner.
-Result<Plan> Engine::State::plan(const Request& request) {
+Result<Plan> Engine::State::search(const Request& request, const DeviceInfo& facts) {
+  return with_templates(*this, request, facts,
+                        [&](const auto& candidates) { return plan_around_crashes(*this, request, facts, candidates); });
+}
+
+Result<Plan> Engine::State::plan(const Request& request, std::optional<Plan> searched) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, facts_for(request));
   const engine::Records::Planning following = planning(facts);
   std::optional<Plan> made = records.recorded(request, facts, following);
   if (!made) {
-    TMA_JIT_ASSIGN(made, with_templates(*this, request.kernel, [&](const auto& candidates) {
-                     return plan_around_crashes(*this, request, facts, candidates);
-                   }));
+    made = std::move(searched);
+    if (!made) {
+      TMA_JIT_ASSIGN(made, search(request, facts));
+    }
     if (auto advised = records.advised(request, *made, facts, following)) made = std::move(advised);
   }
   ++counters.plans;
@@ -167,13 +178,13 @@ Result<Plan> Engine::plan(const Request& request) {
 
 Result<Enumeration> Engine::enumerate(const Request& request) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
-  return with_templates(*state_, request.kernel,
+  return with_templates(*state_, request, facts,
                         [&](const auto& candidates) { return plan::enumerate(request, facts, candidates); });
 }
 
 Result<std::vector<Candidate>> Engine::candidates(const Request& request, std::size_t most) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
-  return with_templates(*state_, request.kernel,
+  return with_templates(*state_, request, facts,
                         [&](const auto& found) { return plan::rank(request, facts, found, most); });
 }
 
@@ -218,20 +229,20 @@ std::vector<Result<KernelInfo>> Engine::kernels(std::optional<std::string_view> 
 
 Result<std::vector<Request>> Engine::presets(std::string_view kernel, const std::map<std::string, std::int64_t>& dims) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device());
-  return with_templates(*state_, kernel,
+  return with_templates(*state_, {.kernel = std::string(kernel)}, facts,
                         [&](const auto& candidates) { return plan::preset_requests(facts, candidates, dims); });
 }
 
 Result<Request> Engine::example(const Request& request, ExampleSize size) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
-  return with_templates(*state_, request.kernel,
+  return with_templates(*state_, request, facts,
                         [&](const auto& candidates) { return plan::example(request, facts, candidates, size); });
 }
 
 Result<std::vector<Request>> Engine::examples(std::string_view kernel,
                                               const std::map<std::string, std::int64_t>& dims) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, device());
-  return with_templates(*state_, kernel,
+  return with_templates(*state_, {.kernel = std::string(kernel)}, facts,
                         [&](const auto& candidates) { return plan::preset_examples(facts, candidates, dims); });
 }
 

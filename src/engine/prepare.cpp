@@ -1,4 +1,6 @@
 // The engine's stages that need a device: loading, binding, and the description of the machine.
+#include <utility>
+
 #include "base/digest.h"
 #include "cache/remote_options.h"
 #include "compile/cubin_check.h"
@@ -89,9 +91,10 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(Plan plan) {
 }
 
 // Records each crash and plans again, which passes over the configuration; ends when planning fails.
-Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request, const Edit& edit) {
+Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& request, const Edit& edit,
+                                                             std::optional<Plan> searched) {
   while (true) {
-    TMA_JIT_ASSIGN(Plan plan, this->plan(request));
+    TMA_JIT_ASSIGN(Plan plan, this->plan(request, std::exchange(searched, std::nullopt)));
     if (edit) TMA_JIT_CHECK(edit(plan));
     auto launched = launch(std::move(plan));
     const bool again = !launched && launched.error().code == ErrorCode::crash && !builder.crashes().full();
@@ -101,10 +104,10 @@ Result<std::unique_ptr<Launch::State>> Engine::State::launch(const Request& requ
   }
 }
 
-Result<Launch> Engine::State::prepare_launch(const Request& request, const Edit& edit) {
+Result<Launch> Engine::State::prepare_launch(const Request& request, const Edit& edit, std::optional<Plan> searched) {
   TMA_JIT_CHECK(device.context());
   live_tuning.before_preparing(request);
-  TMA_JIT_ASSIGN(auto state, launch(request, edit));
+  TMA_JIT_ASSIGN(auto state, launch(request, edit, std::move(searched)));
   return LaunchInternals::launch_of(std::move(state));
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <tma_jit/engine.h>
 
@@ -29,12 +30,16 @@ struct Engine::State {
   // `provider` gives the driver's table of functions. Unset options are taken from the environment.
   State(Options given, driver::Provider provider, const ProcessEnvironment& environment = ProcessEnvironment::read());
 
-  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel);
+  // With a target, files that do not serve it may be left out, unless none does.
+  [[nodiscard]] Result<engine::Selection> select(std::string_view kernel, std::string_view target = {});
   // Selects from the one file with that stem, if there is one, for plans with all params pinned.
   [[nodiscard]] Result<engine::Selection> select_pinned(std::string_view kernel, std::string_view stem);
   // Returns the device with as many SMs as the request may use.
   [[nodiscard]] Result<DeviceInfo> facts_for(const Request& request);
-  [[nodiscard]] Result<Plan> plan(const Request& request);
+  // Plans without records.
+  [[nodiscard]] Result<Plan> search(const Request& request, const DeviceInfo& facts);
+  // Follows a tuning record if one applies, else the search, whose result may be given.
+  [[nodiscard]] Result<Plan> plan(const Request& request, std::optional<Plan> searched = {});
   // How plans for a device follow records. Refers to `facts`.
   [[nodiscard]] engine::Records::Planning planning(const DeviceInfo& facts);
   // Emits in the form that the device's driver loads.
@@ -52,11 +57,13 @@ struct Engine::State {
   [[nodiscard]] Result<driver::SharedPrepared> load(Plan plan, std::shared_ptr<const Artifact> artifact);
   [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(Plan plan);
   // If a configuration crashes the compiler, uses the next one that satisfies the request. `edit` is called with each
-  // plan before it is built.
+  // plan before it is built. `searched` is as for `plan`.
   using Edit = std::function<Result<void>(Plan& plan)>;
-  [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(const Request& request, const Edit& edit = {});
+  [[nodiscard]] Result<std::unique_ptr<Launch::State>> launch(const Request& request, const Edit& edit = {},
+                                                              std::optional<Plan> searched = {});
   // The same; without a device it fails before anything else.
-  [[nodiscard]] Result<Launch> prepare_launch(const Request& request, const Edit& edit = {});
+  [[nodiscard]] Result<Launch> prepare_launch(const Request& request, const Edit& edit = {},
+                                              std::optional<Plan> searched = {});
 
   // Ends what runs in the background.
   void end_threads();

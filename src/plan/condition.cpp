@@ -1,16 +1,17 @@
 #include "plan/condition.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/failure.h"
 #include "plan/geometry.h"
 #include "plan/operands.h"
 #include "plan/tensor_maps.h"
+#include "template/dependencies.h"
 
 namespace tma_jit::plan {
 namespace {
 
+using templates::Dependencies;
 using templates::Expression;
 using Judgement = Result<std::optional<Violation>>;
 
@@ -21,35 +22,9 @@ void append(std::vector<const Expression*>& to, const std::vector<Expression>& f
   for (const Expression& expression : from) to.push_back(&expression);
 }
 
-// Finds the params on which an expression depends, through lets and through the shape of a tensor that is not given.
-class Dependencies {
- public:
-  explicit Dependencies(const Binding& binding) : binding_(binding) {}
-
-  void add(const Expression& expression) {
-    for (const templates::Reference& reference : expression.references()) add(reference);
-  }
-  std::vector<std::size_t> params() const { return {params_.begin(), params_.end()}; }
-
- private:
-  void add(const templates::Reference& reference) {
-    const templates::Template& kernel = *binding_.kernel;
-    if (!seen_.insert(reference.text()).second) return;
-    if (reference.kind == templates::Reference::Kind::name) {
-      const templates::Param* param = kernel.find_param(reference.name);
-      if (param != nullptr) params_.insert(static_cast<std::size_t>(param - kernel.params.data()));
-      const templates::Let* let = kernel.find_let(reference.name);
-      if (let != nullptr) add(let->value);
-    } else if (reference.kind == templates::Reference::Kind::stride) {
-      const templates::Tensor& tensor = *kernel.find_tensor(reference.name);
-      for (const Expression& entry : tensor.shape) add(entry);
-    }
-  }
-
-  const Binding& binding_;
-  std::set<std::string> seen_;
-  std::set<std::size_t> params_;
-};
+Dependencies dependencies_in(const Binding& binding) {
+  return {*binding.kernel, Dependencies::Through::strides};
+}
 
 // Returns whether a request without tensors lists this one as present.
 bool asks_for(const Request& request, const templates::Tensor& tensor) {
@@ -231,7 +206,7 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
 }
 
 std::vector<std::size_t> Condition::params(const Binding& binding) const {
-  Dependencies dependencies(binding);
+  Dependencies dependencies = dependencies_in(binding);
   for (const Expression* expression : expressions(*binding.kernel)) dependencies.add(*expression);
   return dependencies.params();
 }
@@ -266,13 +241,13 @@ std::vector<Condition> conditions_of(const Binding& binding) {
 }
 
 std::vector<std::size_t> params_of(const Binding& binding, const Expression& expression) {
-  Dependencies dependencies(binding);
+  Dependencies dependencies = dependencies_in(binding);
   dependencies.add(expression);
   return dependencies.params();
 }
 
 std::vector<std::size_t> params_of_problem(const Binding& binding) {
-  Dependencies dependencies(binding);
+  Dependencies dependencies = dependencies_in(binding);
   const auto add = [&](const std::optional<Expression>& when) {
     if (when.has_value()) dependencies.add(*when);
   };

@@ -152,9 +152,8 @@ std::vector<std::int64_t> Search::params_of(const templates::Preset& preset) con
   const templates::Template& kernel = *binding_.kernel;
   std::vector<std::int64_t> params = usual_;
   for (const templates::Preset::Setting& setting : preset.settings) {
-    const templates::Param* param = kernel.find_param(setting.param);
-    if (param->asked || binding_.request->params.contains(setting.param)) continue;
-    params[static_cast<std::size_t>(param - kernel.params.data())] = setting.value;
+    if (kernel.params[setting.index].asked || binding_.request->params.contains(setting.param)) continue;
+    params[setting.index] = setting.value;
   }
   return params;
 }
@@ -165,8 +164,7 @@ bool Search::take_preset(const templates::Preset& preset) {
   const templates::Template& kernel = *binding_.kernel;
   values_.set_params(params_of(preset));
   const bool suited = std::ranges::all_of(preset.settings, [&](const templates::Preset::Setting& setting) {
-    const templates::Param* param = kernel.find_param(setting.param);
-    return !param->asked || values_.params()[static_cast<std::size_t>(param - kernel.params.data())] == setting.value;
+    return !kernel.params[setting.index].asked || values_.params()[setting.index] == setting.value;
   });
   return suited && (!preset.when.has_value() || preset.when->evaluate(values_).value_or(0) != 0);
 }

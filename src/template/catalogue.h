@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,9 @@ namespace tma_jit::templates {
 using TemplatePointer = std::shared_ptr<const Template>;
 class Bare;
 
+// Whether a template that lists the architecture is of use.
+using ArchFilter = std::function<bool(std::string_view listed)>;
+
 class TemplateSet {
  public:
   explicit TemplateSet(std::vector<std::filesystem::path> folders = {},
@@ -36,10 +40,11 @@ class TemplateSet {
   [[nodiscard]] Result<void> add(std::string name, std::string text);
   [[nodiscard]] Result<void> add_file(const std::filesystem::path& file);
 
-  // Returns the templates that declare `kernel`, by file stem; parses only those. Folders are read again each time.
+  // Returns the templates that declare `kernel`, by file stem; parses only those. With a filter, embedded ones of which
+  // it takes no architecture may be left out, unless that leaves none. Folders are read again each time.
   // Fails with not_found and a suggestion, with the first parse error among them, or with io if a search folder or a
   // template in one cannot be read.
-  [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel);
+  [[nodiscard]] Result<std::vector<TemplatePointer>> find(std::string_view kernel, const ArchFilter& of_use = {});
   // Returns the one with that file stem, for a plan with all params pinned: it may lack its presets. Parses only that
   // one unless there are search folders or added templates. Null if the kernel has no such file.
   [[nodiscard]] Result<TemplatePointer> find_pinned(std::string_view kernel, std::string_view stem);

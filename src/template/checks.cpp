@@ -217,8 +217,9 @@ Result<void> check_tensor(const Builder& builder, const Tensor& tensor) {
   return check_choice(builder, tensor.l2, "l2", {0, 64, 128, 256});
 }
 
-Result<void> check_preset(const Builder& builder, const Preset& preset) {
-  for (const Preset::Setting& setting : preset.settings) {
+// Checks a preset, and finds its params.
+Result<void> check_preset(const Builder& builder, Preset& preset) {
+  for (Preset::Setting& setting : preset.settings) {
     const Param* param = builder.result.find_param(setting.param);
     if (param == nullptr) {
       const auto found = builder.names.find(setting.param);
@@ -233,6 +234,7 @@ Result<void> check_preset(const Builder& builder, const Preset& preset) {
     if (std::find(param->values.begin(), param->values.end(), setting.value) == param->values.end()) {
       return error(builder, setting.at, fmt::format("{} is not one of the values of {}", setting.value, setting.param));
     }
+    setting.index = static_cast<std::size_t>(param - builder.result.params.data());
   }
   return {};
 }
@@ -285,7 +287,7 @@ Result<void> check(Builder& builder) {
   }
   TMA_JIT_CHECK(check_types(builder));
   for (const Tensor& tensor : kernel.tensors) TMA_JIT_CHECK(check_tensor(builder, tensor));
-  for (const Preset& preset : kernel.presets) TMA_JIT_CHECK(check_preset(builder, preset));
+  for (Preset& preset : kernel.presets) TMA_JIT_CHECK(check_preset(builder, preset));
   return {};
 }
 

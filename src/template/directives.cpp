@@ -78,7 +78,8 @@ std::string Builder::line_text(const Position& at, const Position& from) const {
 }
 
 Result<Token> declare(LineParser& line, Builder& builder, NameKind kind) {
-  TMA_JIT_ASSIGN(const Token token, line.name(fmt::format("the name of {}", described(kind))));
+  const bool named = line.peek().kind == Token::Kind::name;
+  TMA_JIT_ASSIGN(const Token token, line.name(named ? "" : fmt::format("the name of {}", described(kind))));
   if (std::string reason = reserved_reason(token.text); !reason.empty()) return line.error(token.at, reason);
   const auto [entry, inserted] = builder.names.emplace(token.text, NamedThing{kind, token.at});
   if (!inserted) {

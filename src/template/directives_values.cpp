@@ -3,7 +3,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/failure.h"
 #include "template/directives.h"
@@ -159,10 +158,12 @@ Result<std::vector<std::vector<Preset::Setting>>> parse_settings(LineParser& lin
 
 // Returns the preset as a line of its own would state it.
 std::string text_of(const Preset& preset) {
-  std::vector<std::string> words;
-  for (const auto& setting : preset.settings) words.push_back(fmt::format("{} = {}", setting.param, setting.value));
-  const std::string condition = preset.when.has_value() ? fmt::format(" when {}", preset.when->text()) : "";
-  return fmt::format("{}{}", fmt::join(words, ", "), condition);
+  std::string text;
+  for (const Preset::Setting& setting : preset.settings) {
+    text.append(text.empty() ? "" : ", ").append(setting.param).append(" = ").append(std::to_string(setting.value));
+  }
+  if (preset.when.has_value()) text.append(" when ").append(preset.when->text());
+  return text;
 }
 
 }  // namespace
@@ -251,8 +252,9 @@ Result<void> parse_param(LineParser& line, Builder& builder) {
     return line.error(default_at, fmt::format("the default {}", out_of_set(param.name, param.default_value)));
   }
   TMA_JIT_CHECK(parse_asked(line, param));
-  const char* wanted = param.chain ? "" : param.asked ? "\"chain\", " : "\"asked\", ";
-  TMA_JIT_CHECK(line.finish(param, fmt::format("{}a doc text or the end of the line", wanted)));
+  TMA_JIT_CHECK(line.finish(param, param.chain   ? "a doc text or the end of the line"
+                                   : param.asked ? "\"chain\", a doc text or the end of the line"
+                                                 : "\"asked\", a doc text or the end of the line"));
   builder.result.params.push_back(std::move(param));
   return {};
 }
@@ -270,7 +272,8 @@ Result<void> parse_preset(LineParser& line, Builder& builder) {
   for (std::vector<Preset::Setting>& settings : presets) {
     preset.settings = std::move(settings);
     if (several) preset.text = text_of(preset);
-    builder.result.presets.push_back(preset);
+    const bool last = &settings == &presets.back();
+    builder.result.presets.push_back(last ? std::move(preset) : preset);
   }
   return {};
 }

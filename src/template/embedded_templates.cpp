@@ -1,6 +1,7 @@
 #include "template/embedded_templates.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +21,18 @@ namespace tma_jit::templates {
 namespace {
 
 constexpr std::string_view kFolders[] = {"kernels/", "probes/"};
+
+// Returns what follows the first directive of that name.
+std::optional<Lexer> words_after(std::string_view directive, std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (!line.starts_with("//!")) continue;
+    Lexer words(line, 1, 3);
+    if (words.take().is_word(directive)) return words;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -45,15 +58,18 @@ std::string template_name(const EmbeddedFile& file) {
 }
 
 std::string_view declared_kernel(std::string_view text) {
-  while (!text.empty()) {
-    std::string_view line = trimmed(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    if (!line.starts_with("//!")) continue;
-    Lexer words(line, 1, 3);
-    if (!words.take().is_word("kernel")) continue;
-    return words.peek().kind == Token::Kind::name ? words.peek().text : std::string_view();
+  const std::optional<Lexer> words = words_after("kernel", text);
+  return words && words->peek().kind == Token::Kind::name ? words->peek().text : std::string_view();
+}
+
+std::vector<std::string> declared_archs(std::string_view text) {
+  std::vector<std::string> archs;
+  for (std::optional<Lexer> words = words_after("arch", text); words;) {
+    const Token word = words->take();
+    if (word.kind == Token::Kind::name) archs.emplace_back(word.text);
+    if (word.kind != Token::Kind::name && !word.is(",")) break;
   }
-  return {};
+  return archs;
 }
 
 std::string_view declared_kernel(const EmbeddedFile& file) {

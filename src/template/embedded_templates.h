@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tma_jit/error.h>
 
@@ -26,7 +27,11 @@ std::string template_name(const EmbeddedFile& file);
 // Returns the kernel that a text declares, without parsing the rest; "" if there is none.
 std::string_view declared_kernel(std::string_view text);
 
-// The same for a template. Decompresses nothing if the build has found the name.
+// Returns the architectures that a text's first `arch` line lists, without parsing the rest. The library's own
+// templates have one such line each.
+std::vector<std::string> declared_archs(std::string_view text);
+
+// The kernel of a template. Decompresses nothing if the build has found the name.
 std::string_view declared_kernel(const EmbeddedFile& file);
 
 // Returns the text of a header among the files by its name in an #include; fails with not_found and a suggestion.

@@ -49,8 +49,11 @@ struct Evaluator {
   bool unary(const Node& here, std::int64_t& value);
   bool conditional(const Node& here, std::int64_t& value);
   bool logical(const Node& here, std::int64_t& value);
-  bool folded(const Node& here, std::int64_t& value);
-  bool fault(const Node& here, std::string_view what, std::string_view operands) {
+  bool binary(const Node& here, std::int64_t& value);
+  // Not inlined, because what composes words would make every call of the others save more registers.
+  [[gnu::noinline]] bool fault(const Node& here, std::string_view what, std::int64_t a, std::int64_t b = 0) {
+    const std::string operands =
+        here.kind == Node::Kind::unary ? fmt::format("{}({})", spelling(here.op), a) : applied(here.op, a, b);
     error = error_at(*source, here.at, fmt::format("{}: {}", what, operands));
     return false;
   }
@@ -60,7 +63,7 @@ bool Evaluator::operation(const Node& here, std::int64_t& value) {
   if (here.kind == Node::Kind::unary) return unary(here, value);
   if (here.kind == Node::Kind::conditional) return conditional(here, value);
   return here.op == Operator::logical_or || here.op == Operator::logical_and ? logical(here, value)
-                                                                             : folded(here, value);
+                                                                             : binary(here, value);
 }
 
 bool Evaluator::reference(const Reference& here, std::int64_t& value) {
@@ -80,7 +83,7 @@ bool Evaluator::reference(const Reference& here, std::int64_t& value) {
 bool Evaluator::unary(const Node& here, std::int64_t& value) {
   if (!node(here.operands[0], value)) return false;
   const Outcome outcome = apply_unary(here.op, value);
-  if (!outcome.fault.empty()) return fault(here, outcome.fault, fmt::format("{}({})", spelling(here.op), value));
+  if (!outcome.fault.empty()) return fault(here, outcome.fault, value);
   value = outcome.value;
   return true;
 }
@@ -97,16 +100,13 @@ bool Evaluator::conditional(const Node& here, std::int64_t& value) {
   return node(here.operands[0], value) && node(here.operands[value != 0 ? 1 : 2], value);
 }
 
-// Evaluates an operator or a function of two or more operands, applied from the left.
-bool Evaluator::folded(const Node& here, std::int64_t& value) {
-  if (!node(here.operands[0], value)) return false;
-  for (std::size_t i = 1; i < here.operands.size(); ++i) {
-    std::int64_t next = 0;
-    if (!node(here.operands[i], next)) return false;
-    const Outcome outcome = apply_binary(here.op, value, next);
-    if (!outcome.fault.empty()) return fault(here, outcome.fault, applied(here.op, value, next));
-    value = outcome.value;
-  }
+// Evaluates an operator or a function of two operands.
+bool Evaluator::binary(const Node& here, std::int64_t& value) {
+  std::int64_t other = 0;
+  if (!node(here.operands[0], value) || !node(here.operands[1], other)) return false;
+  const Outcome outcome = apply_binary(here.op, value, other);
+  if (!outcome.fault.empty()) return fault(here, outcome.fault, value, other);
+  value = outcome.value;
   return true;
 }
 
@@ -171,7 +171,9 @@ std::optional<std::string_view> Expression::single_name() const {
 // Adds a node of another expression with its operands and references. Returns its index.
 int Expression::take(const Expression& from, int node) {
   Node copy = from.nodes_[static_cast<std::size_t>(node)];
-  for (int& operand : copy.operands) operand = take(from, operand);
+  for (int& operand : copy.operands) {
+    if (operand != Node::kNone) operand = take(from, operand);
+  }
   if (copy.kind == Node::Kind::reference) {
     const Reference& referred = from.references_[static_cast<std::size_t>(copy.value)];
     const auto known = std::ranges::find(references_, referred.text(), &Reference::text);
@@ -185,7 +187,8 @@ int Expression::take(const Expression& from, int node) {
 void Expression::add_conjuncts(int node, std::vector<Expression>& to) const {
   const Node& root = nodes_[static_cast<std::size_t>(node)];
   if (root.op == Node::Operator::logical_and) {
-    for (const int operand : root.operands) add_conjuncts(operand, to);
+    add_conjuncts(root.operands[0], to);
+    add_conjuncts(root.operands[1], to);
     return;
   }
   Expression part = *this;

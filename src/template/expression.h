@@ -2,6 +2,7 @@
 // zero and shifts out of range are errors. Immutable; copies share the source text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -109,7 +110,10 @@ class Expression {
 };
 
 struct Expression::Node {
+  // A call has two operands; one of more arguments is a call of the call of those before the last. Until lists are
+  // expanded, a call of a list has that as its only operand.
   enum class Kind : std::uint8_t { literal, reference, unary, binary, conditional, call };
+  static constexpr int kNone = -1;
   enum class Operator : std::uint8_t {
     none,
     logical_or,
@@ -142,9 +146,9 @@ struct Expression::Node {
   };
   Kind kind = Kind::literal;
   Operator op = Operator::none;
-  std::int64_t value = 0;     // of a literal, or the index of a reference
-  std::vector<int> operands;  // indices of nodes
-  Position at;                // position of the operator or name
+  std::array<int, 3> operands = {kNone, kNone, kNone};  // indices of nodes
+  std::int64_t value = 0;                               // of a literal, or the index of a reference
+  Position at;                                          // position of the operator or name
 };
 
 // Parses a separate text, for example in a test. Names are not checked.

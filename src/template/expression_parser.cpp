@@ -102,14 +102,15 @@ Result<void> ExpressionParser::expect(std::string_view symbol, std::string_view 
   return {};
 }
 
-Result<Token> ExpressionParser::expect_name(std::string_view what) {
-  if (lexer_.peek().kind != Token::Kind::name) return unexpected(lexer_.peek(), what);
+Result<Token> ExpressionParser::expect_name(std::string_view what, std::string_view of) {
+  if (lexer_.peek().kind != Token::Kind::name) return unexpected(lexer_.peek(), fmt::format("{}{}", what, of));
   return lexer_.take();
 }
 
 Result<Expression> ExpressionParser::parse(std::string_view what) {
   expression_.nodes_.clear();
   expression_.nodes_.reserve(8);
+  expression_.references_.reserve(4);
   wanted_ = what;
   const std::size_t begin = lexer_.begin();
   expression_.at_ = lexer_.peek().at;
@@ -119,13 +120,13 @@ Result<Expression> ExpressionParser::parse(std::string_view what) {
   return std::move(expression_);
 }
 
-ExpressionParser::Index ExpressionParser::add(Node node) {
+ExpressionParser::Index ExpressionParser::add(const Node& node) {
   if (expression_.nodes_.size() >= kMaxNodes) {
     return tl::make_unexpected(
         error_at(*expression_.source_, node.at,
                  fmt::format("the expression has more than {} operands and operators", kMaxNodes)));
   }
-  expression_.nodes_.push_back(std::move(node));
+  expression_.nodes_.push_back(node);
   return static_cast<int>(expression_.nodes_.size()) - 1;
 }
 
@@ -140,7 +141,7 @@ ExpressionParser::Index ExpressionParser::add_reference(Reference reference) {
   node.at = reference.at;
   node.value = found - references.begin();
   if (found == references.end()) references.push_back(std::move(reference));
-  return add(std::move(node));
+  return add(node);
 }
 
 ExpressionParser::Index ExpressionParser::conditional() {
@@ -155,7 +156,7 @@ ExpressionParser::Index ExpressionParser::conditional() {
   TMA_JIT_ASSIGN(const int otherwise, conditional());
   --depth_;
   node.operands = {condition, chosen, otherwise};
-  return add(std::move(node));
+  return add(node);
 }
 
 ExpressionParser::Index ExpressionParser::binary(int lowest) {
@@ -167,8 +168,8 @@ ExpressionParser::Index ExpressionParser::binary(int lowest) {
     node.op = found->op;
     node.at = lexer_.take().at;
     TMA_JIT_ASSIGN(const int right, binary(found->precedence + 1));
-    node.operands = {left, right};
-    TMA_JIT_ASSIGN(left, add(std::move(node)));
+    node.operands = {left, right, Node::kNone};
+    TMA_JIT_ASSIGN(left, add(node));
   }
   return left;
 }
@@ -183,8 +184,8 @@ ExpressionParser::Index ExpressionParser::unary() {
   node.at = lexer_.take().at;
   TMA_JIT_ASSIGN(const int operand, unary());
   --depth_;
-  node.operands = {operand};
-  return add(std::move(node));
+  node.operands[0] = operand;
+  return add(node);
 }
 
 ExpressionParser::Index ExpressionParser::primary() {
@@ -215,7 +216,7 @@ ExpressionParser::Index ExpressionParser::literal(const Token& token) {
   if (digits.base == 10 && digits.text.size() > 1 && digits.text[0] == '0') {
     return error(token, fmt::format("{} would be octal in C++; write it without the leading 0", token.text));
   }
-  return add(std::move(node));
+  return add(node);
 }
 
 ExpressionParser::Index ExpressionParser::name(const Token& token) {
@@ -223,7 +224,7 @@ ExpressionParser::Index ExpressionParser::name(const Token& token) {
     Node node;
     node.value = token.text == "true" ? 1 : 0;
     node.at = token.at;
-    return add(std::move(node));
+    return add(node);
   }
   if (token.text == "device") return device();
   if (lexer_.peek().is("(") || token.text == "sizeof") return call(token);
@@ -271,12 +272,12 @@ ExpressionParser::Index ExpressionParser::call(const Token& token) {
 }
 
 ExpressionParser::Index ExpressionParser::of_type(const Token& function, Reference::Kind kind) {
-  TMA_JIT_ASSIGN(const Token token, expect_name(fmt::format("a type name in {}", function.text)));
+  TMA_JIT_ASSIGN(const Token token, expect_name("a type name in ", function.text));
   if (const std::optional<DType> type = dtype_named(token.text)) {
     Node node;
     node.value = value_of(kind, *type);
     node.at = token.at;
-    return add(std::move(node));
+    return add(node);
   }
   return add_reference({kind, std::string(token.text), 0, token.at, -1});
 }
@@ -326,21 +327,20 @@ ExpressionParser::Index ExpressionParser::function(Operator op, const Token& tok
   if (!exactly_two && list_follows()) {
     const Token list = lexer_.take();
     TMA_JIT_ASSIGN(const int entries, add_reference({Reference::Kind::list, std::string(list.text), 0, list.at, -1}));
-    node.operands = {entries};
-    return add(std::move(node));
+    node.operands[0] = entries;
+    return add(node);
   }
   if (op == Operator::sum) return unexpected(lexer_.peek(), "the name of a list in sum");
-  do {
-    if (!node.operands.empty()) lexer_.take();
-    TMA_JIT_ASSIGN(const int operand, conditional());
-    node.operands.push_back(operand);
-  } while (lexer_.peek().is(","));
-  const std::size_t count = node.operands.size();
-  if (count < 2 || (exactly_two && count != 2)) {
-    return error(token,
-                 fmt::format("{} takes {} arguments, not {}", token.text, exactly_two ? "2" : "2 or more", count));
+  TMA_JIT_ASSIGN(int left, conditional());
+  int count = 1;
+  for (; lexer_.peek().is(","); ++count) {
+    lexer_.take();
+    TMA_JIT_ASSIGN(const int right, conditional());
+    node.operands = {left, right, Node::kNone};
+    TMA_JIT_ASSIGN(left, add(node));
   }
-  return add(std::move(node));
+  if (count >= 2 && (!exactly_two || count == 2)) return left;
+  return error(token, fmt::format("{} takes {} arguments, not {}", token.text, exactly_two ? "2" : "2 or more", count));
 }
 
 Result<Expression> parse_expression(std::string_view text, std::string_view file) {

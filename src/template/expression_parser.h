@@ -37,9 +37,9 @@ class ExpressionParser {
   bool list_follows() const;
   // Takes the brackets of an entry of a list, NAME[], if they follow, and returns the name with them.
   [[nodiscard]] Result<std::string> with_brackets(const Token& name);
-  Index add(Node node);
+  Index add(const Node& node);
   Index add_reference(Reference reference);
-  [[nodiscard]] Result<Token> expect_name(std::string_view what);
+  [[nodiscard]] Result<Token> expect_name(std::string_view what, std::string_view of = {});
   [[nodiscard]] Result<void> expect(std::string_view symbol, std::string_view where, std::string_view named = {});
   [[nodiscard]] tl::unexpected<Error> error(const Token& token, std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> unexpected(const Token& token, std::string_view wanted) const;

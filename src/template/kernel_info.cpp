@@ -1,45 +1,22 @@
 // Converts a template's declarations to the values of the public API.
 #include <algorithm>
-#include <set>
 
+#include "template/dependencies.h"
 #include "template/template.h"
 
 namespace tma_jit::templates {
 namespace {
 
-// Finds the params on which an expression depends, in declaration order.
-class Params {
- public:
-  explicit Params(const Template& kernel) : kernel_(kernel) {}
-
-  std::vector<std::string> of(const Expression& expression) {
-    add(expression);
-    std::vector<std::string> params;
-    for (const Param& param : kernel_.params) {
-      if (seen_.contains(param.name)) params.push_back(param.name);
-    }
-    return params;
-  }
-
- private:
-  void add(const Expression& expression) {
-    for (const std::string& name : expression.names()) {
-      const Let* let = seen_.insert(name).second ? kernel_.find_let(name) : nullptr;
-      if (let != nullptr) add(let->value);
-    }
-  }
-
-  const Template& kernel_;
-  Names seen_;
-};
-
 KernelInfo::Formula formula(const Template& kernel, const Expression& expression) {
-  KernelInfo::Formula made{std::string(expression.text()), {}, Params(kernel).of(expression)};
+  KernelInfo::Formula made{std::string(expression.text())};
   for (const Reference& reference : expression.references()) {
     const bool named = reference.kind == Reference::Kind::name || reference.of_type();
     if (named && std::ranges::find(made.names, reference.name) == made.names.end())
       made.names.push_back(reference.name);
   }
+  Dependencies dependencies(kernel, Dependencies::Through::lets);
+  dependencies.add(expression);
+  for (const std::size_t param : dependencies.params()) made.params.push_back(kernel.params[param].name);
   return made;
 }
 

@@ -8,18 +8,39 @@
 namespace tma_jit::templates {
 namespace {
 
+enum class Class : std::uint8_t { other, letter, digit, symbol };
+
+// The class of each character.
+constexpr std::array<Class, 256> kClasses = [] {
+  std::array<Class, 256> classes{};
+  for (std::size_t c = 'a'; c <= 'z'; ++c) classes[c] = Class::letter;
+  for (std::size_t c = 'A'; c <= 'Z'; ++c) classes[c] = Class::letter;
+  for (std::size_t c = '0'; c <= '9'; ++c) classes[c] = Class::digit;
+  for (const char c : std::string_view("?:|&^<>+-*/%!~()[]{},=.;"))
+    classes[static_cast<std::size_t>(c)] = Class::symbol;
+  classes['_'] = Class::letter;
+  return classes;
+}();
+
+Class class_of(char c) {
+  return kClasses[static_cast<unsigned char>(c)];
+}
 bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+  return class_of(c) == Class::digit;
 }
 bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return class_of(c) == Class::letter;
 }
 bool is_name_part(char c) {
-  return is_name_start(c) || is_digit(c);
+  return class_of(c) == Class::letter || class_of(c) == Class::digit;
 }
 
-constexpr std::array<std::string_view, 9> kTwoCharacterSymbols = {"||", "&&", "==", "!=", "<=", ">=", "<<", ">>", ".."};
-constexpr std::string_view kSymbols = "?:|&^<>+-*/%!~()[]{},=.;";
+// || && << >> .. and == != <= >=
+bool is_two_character_symbol(char first, char second) {
+  const bool comparison = first == '=' || first == '!' || first == '<' || first == '>';
+  const bool doubled = first == '|' || first == '&' || first == '<' || first == '>' || first == '.';
+  return second == '=' ? comparison : second == first && doubled;
+}
 
 }  // namespace
 
@@ -90,10 +111,8 @@ void Lexer::scan() {
     return set(Token::Kind::text, end);
   }
   const char second = begin_ + 1 < line_.size() ? line_[begin_ + 1] : ' ';
-  const bool two = std::ranges::any_of(
-      kTwoCharacterSymbols, [&](std::string_view symbol) { return symbol[0] == first && symbol[1] == second; });
-  if (two) return set(Token::Kind::symbol, begin_ + 2);
-  if (kSymbols.find(first) != std::string_view::npos) return set(Token::Kind::symbol, begin_ + 1);
+  if (is_two_character_symbol(first, second)) return set(Token::Kind::symbol, begin_ + 2);
+  if (class_of(first) == Class::symbol) return set(Token::Kind::symbol, begin_ + 1);
   std::size_t end = begin_ + 1;  // extended to a whole UTF-8 sequence
   while (end < line_.size() && (static_cast<unsigned char>(line_[end]) & 0xC0U) == 0x80U) ++end;
   set(Token::Kind::invalid, end, "unexpected character");

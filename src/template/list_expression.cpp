@@ -41,12 +41,12 @@ Node literal_node(const Position& at, std::int64_t value) {
   return node;
 }
 
-Node operation_node(const Position& at, Node::Kind kind, Operator op, std::vector<int> operands) {
+Node operation_node(const Position& at, Node::Kind kind, Operator op, const std::array<int, 3>& operands) {
   Node node;
   node.kind = kind;
   node.op = op;
   node.at = at;
-  node.operands = std::move(operands);
+  node.operands = operands;
   return node;
 }
 
@@ -71,6 +71,13 @@ Result<void> ListExpression::spread(Expression& expression, const Lists& lists) 
   return {};
 }
 
+// Returns whether the node is a call of a list, which is a reference of that index.
+bool ListExpression::is_call_of(const Expression& expression, const Node& node, std::size_t list) {
+  if (node.kind != Node::Kind::call || node.operands[1] != Node::kNone) return false;
+  const Node& operand = expression.nodes_[static_cast<std::size_t>(node.operands[0])];
+  return operand.kind == Node::Kind::reference && operand.value == static_cast<std::int64_t>(list);
+}
+
 // The reference becomes one to the first entry. The nodes of the others are put before all nodes, because operands
 // precede their node and the root is last.
 void ListExpression::spread(Expression& expression, std::size_t list, const std::vector<std::string>& entries) {
@@ -82,15 +89,19 @@ void ListExpression::spread(Expression& expression, std::size_t list, const std:
     nodes.push_back(reference_node(at, expression.references_.size()));
     expression.references_.push_back({Reference::Kind::name, entries[i], 0, at, -1});
   }
-  const auto of_list = [&](int operand) {
-    const Node& node = expression.nodes_[static_cast<std::size_t>(operand)];
-    return node.kind == Node::Kind::reference && node.value == static_cast<std::int64_t>(list);
-  };
+  std::vector<int> moved;  // where each node's value is, by its index so far
   for (Node node : expression.nodes_) {
-    const bool takes = node.kind == Node::Kind::call && std::ranges::any_of(node.operands, of_list);
-    for (int& operand : node.operands) operand += static_cast<int>(others.size());
-    if (takes) node.operands.insert(node.operands.end(), others.begin(), others.end());
-    nodes.push_back(std::move(node));
+    const bool takes = is_call_of(expression, node, list);
+    for (int& operand : node.operands) {
+      if (operand != Node::kNone) operand = moved[static_cast<std::size_t>(operand)];
+    }
+    if (!takes) nodes.push_back(node);
+    for (const int other : takes ? others : std::vector<int>()) {
+      node.operands[1] = other;
+      nodes.push_back(node);
+      node.operands[0] = static_cast<int>(nodes.size()) - 1;
+    }
+    moved.push_back(static_cast<int>(nodes.size()) - 1);
   }
   expression.nodes_ = std::move(nodes);
   expression.references_[list] = {Reference::Kind::name, entries.front(), 0, at, -1};
@@ -133,7 +144,7 @@ Expression ListExpression::presence(const Position& at, const std::string& param
   made.references_ = {{Reference::Kind::name, param, 0, at, -1}};
   const auto least = static_cast<std::int64_t>(index) + 1;
   made.nodes_ = {reference_node(made.at_, 0), literal_node(made.at_, least),
-                 operation_node(made.at_, Node::Kind::binary, Operator::greater_equal, {0, 1})};
+                 operation_node(made.at_, Node::Kind::binary, Operator::greater_equal, {0, 1, Node::kNone})};
   made.entry_text_ = std::make_shared<const std::string>(fmt::format("{} >= {}", param, least));
   made.text_ = *made.entry_text_;
   return made;
@@ -147,7 +158,7 @@ Expression ListExpression::where_present(Expression expression, const std::strin
   nodes.push_back(reference_node(at, expression.references_.size()));
   expression.references_.push_back({Reference::Kind::name, param, 0, at, -1});
   nodes.push_back(literal_node(at, static_cast<std::int64_t>(index) + 1));
-  nodes.push_back(operation_node(at, Node::Kind::binary, Operator::greater_equal, {root + 1, root + 2}));
+  nodes.push_back(operation_node(at, Node::Kind::binary, Operator::greater_equal, {root + 1, root + 2, Node::kNone}));
   nodes.push_back(literal_node(at, otherwise));
   nodes.push_back(operation_node(at, Node::Kind::conditional, Operator::none, {root + 3, root, root + 4}));
   return expression;

@@ -37,6 +37,7 @@ class ListExpression {
                                   std::int64_t otherwise);
 
  private:
+  static bool is_call_of(const Expression& expression, const Expression::Node& node, std::size_t list);
   static void spread(Expression& expression, std::size_t list, const std::vector<std::string>& entries);
 };
 

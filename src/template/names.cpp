@@ -26,14 +26,12 @@ constexpr std::string_view kLanguageWords[] = {
     "xor_eq"};
 
 // Functions of expressions, and names that the preamble or CUDA defines.
-constexpr std::string_view kTakenNames[] = {"align_up",  "ceil_div",  "min",      "max",     "stride",  "integer",
-                                            "dtype",     "alignment", "given",    "device",  "Dims",    "dims",
-                                            "Hooks",     "hooks",     "Operand",  "View",    "Mapped",  "CUtensorMap",
-                                            "threadIdx", "blockIdx",  "blockDim", "gridDim", "warpSize"};
+constexpr std::string_view kTakenNames[] = {"CUtensorMap", "Dims",      "Hooks",    "Mapped",    "Operand",  "View",
+                                            "align_up",    "alignment", "blockDim", "blockIdx",  "ceil_div", "device",
+                                            "dims",        "dtype",     "given",    "gridDim",   "hooks",    "integer",
+                                            "max",         "min",       "stride",   "threadIdx", "warpSize"};
 
-template <std::size_t Size> bool contains(const std::string_view (&words)[Size], std::string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
+static_assert(std::ranges::is_sorted(kLanguageWords) && std::ranges::is_sorted(kTakenNames));
 
 }  // namespace
 
@@ -46,8 +44,10 @@ std::string_view described(NameKind kind) {
 
 std::string reserved_reason(std::string_view name) {
   if (dtype_named(name)) return fmt::format("{} is an element type and cannot be declared", name);
-  if (contains(kLanguageWords, name)) return fmt::format("{} is a word of C++ and cannot be declared", name);
-  if (contains(kTakenNames, name)) return fmt::format("{} already has a meaning in every template", name);
+  if (std::ranges::binary_search(kLanguageWords, name))
+    return fmt::format("{} is a word of C++ and cannot be declared", name);
+  if (std::ranges::binary_search(kTakenNames, name))
+    return fmt::format("{} already has a meaning in every template", name);
   return {};
 }
 

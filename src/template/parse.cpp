@@ -24,10 +24,11 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
     return unknown_name(line.error(word.at, fmt::format("unknown directive {}", word.text)), word.text,
                         directive_names());
   }
-  const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
-  if (!inserted && is_single(word.text)) {
-    return line.error(
-        word.at, fmt::format("a second {}; the first is on {}", word.text, builder.line_text(first->second, word.at)));
+  if (is_single(word.text)) {
+    const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
+    if (!inserted)
+      return line.error(word.at, fmt::format("a second {}; the first is on {}", word.text,
+                                             builder.line_text(first->second, word.at)));
   }
   if (word.at.file != 0 && (word.text == "kernel" || word.text == "prefer" || word.text == "use")) {
     return line.error(word.at, fmt::format("{} stands in the template itself, not in a file that it uses", word.text));

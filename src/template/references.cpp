@@ -9,32 +9,31 @@
 #include "device/fact_names.h"
 
 namespace tma_jit::templates {
+
+// Nothing is wrong with a reference that the template has already.
 Result<void> ReferenceTable::resolve(Expression& expression) {
   for (Reference& reference : expression.references_) {
+    reference.id = id_of(reference);
+    if (reference.id >= 0) continue;
     if (const Problem found = problem(reference); !found.text.empty()) {
       Error error = error_at(template_.source_of(reference.at), reference.at, found.text);
       if (found.unknown) error.reason = ErrorReason::unknown_name;
       error.suggestion = found.suggestion;
       return tl::make_unexpected(std::move(error));
     }
-    reference.id = id_of(reference);
+    reference.id = static_cast<int>(template_.references.size());
+    template_.references.push_back(reference);
+    template_.references.back().declaration = declaration_of(template_, reference);
   }
   return {};
 }
 
-int ReferenceTable::id_of(const Reference& reference) {
-  auto& all = template_.references;
-  const auto same = [&](const Reference& other) {
+int ReferenceTable::id_of(const Reference& reference) const {
+  const auto& all = template_.references;
+  const auto found = std::ranges::find_if(all, [&](const Reference& other) {
     return other.kind == reference.kind && other.name == reference.name && other.dimension == reference.dimension;
-  };
-  const auto found = std::find_if(all.begin(), all.end(), same);
-  const int id = static_cast<int>(found - all.begin());
-  if (found == all.end()) {
-    all.push_back(reference);
-    all.back().id = id;
-    all.back().declaration = declaration_of(template_, reference);
-  }
-  return id;
+  });
+  return found != all.end() ? static_cast<int>(found - all.begin()) : -1;
 }
 
 ReferenceTable::Problem ReferenceTable::problem(const Reference& reference) const {

@@ -24,7 +24,8 @@ class ReferenceTable {
   Problem type_problem(std::string_view function, const std::string& name) const;
   Problem tensor_problem(const Reference& reference) const;
   Problem hook_problem(const std::string& name) const;
-  int id_of(const Reference& reference);
+  // Returns the id of an equal reference in the template, or -1.
+  int id_of(const Reference& reference) const;
 
   Template& template_;
   const NameTable& names_;

@@ -137,6 +137,7 @@ struct Preset : Declaration {
     std::string param;
     std::int64_t value = 0;  // one of the param's values
     Position at;
+    std::size_t index = 0;  // of the param
   };
   std::vector<Setting> settings;
   std::optional<Expression> when;

@@ -40,6 +40,7 @@ TEST_CASE("Three products of an MLP give what the float64 reference gives, and a
       auto chain = engine.chain(mlp.stages());
       REQUIRE_MESSAGE(chain, chain.error().text());
       CHECK(programmatic(*chain) == std::vector<bool>{false, true, true});
+      CHECK(engine.stats().plans == 3);  // what decides a stage's configuration is planned once
       for (int round = 0; round < 2; ++round) {
         mlp.poison();
         const auto launched = chain->launch();

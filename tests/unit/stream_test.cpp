@@ -42,7 +42,7 @@ Plan planned(std::int64_t rows, std::int64_t stream) {
 using Params = decltype(Request::params);
 
 Params followed(Engine& engine, const Request& request) {
-  return engine::following(EngineInternals::state_of(engine), request).params;
+  return engine::following(EngineInternals::state_of(engine), request).request.params;
 }
 
 }  // namespace
@@ -70,6 +70,38 @@ TEST_CASE("a stage for which it makes no difference what it follows is planned a
   CHECK(followed(engine, product(4096)).empty());
   CHECK(followed(engine, {.kernel = "softmax", .dims = {{"M", 64}, {"N", 512}}}).empty());
   CHECK(followed(engine, {.kernel = "no such kernel"}).empty());
+}
+
+TEST_CASE("what decides how a stage is planned is its plan, too, and is not searched for again") {
+  Engine engine = planning_engine();
+  Engine::State& state = EngineInternals::state_of(engine);
+  for (const std::int64_t rows : {8, 4096}) {
+    CAPTURE(rows);
+    const engine::Stage stage = engine::following(state, product(rows));
+    CHECK(engine.stats().plans == 0);
+    REQUIRE(stage.searched);
+    const auto searched = state.search(stage.request, engine.device().value());
+    REQUIRE(searched);
+    CHECK(stage.searched->file == searched->file);
+    CHECK(stage.searched->config == searched->config);
+  }
+  Plan marked = engine::following(state, product(8)).searched.value();
+  marked.reason = "the plan that was given";
+  CHECK(state.plan(engine::following(state, product(8)).request, marked).value().reason == marked.reason);
+}
+
+TEST_CASE("a param that another file of the kernel lacks is not pinned by a chain") {
+  Engine engine = planning_engine();
+  REQUIRE(engine.add_template("follower.cu", kFollower));
+  std::string other = kFollower;
+  const auto leave_out = [&](std::string_view line) {
+    const std::size_t begin = other.find(line);
+    other.erase(begin, other.find('\n', begin) + 1 - begin);
+  };
+  leave_out("//! param   AFTER");
+  leave_out("//! preset  BLOCK = 64");
+  REQUIRE(engine.add_template("other.cu", other));
+  CHECK(followed(engine, {.kernel = "follower", .dims = {{"N", 1000}}}).empty());
 }
 
 TEST_CASE("any kernel may declare what a chain pins, and says so") {

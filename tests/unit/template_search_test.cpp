@@ -74,6 +74,41 @@ TEST_CASE("the kernel of a text is found without parsing it") {
   CHECK(declared_kernel("\n") == "");
 }
 
+TEST_CASE("the architectures of a text are found without parsing it") {
+  using Archs = std::vector<std::string>;
+  CHECK(declared_archs("//! kernel gemm\n //! arch sm_90a, sm_100f sm_80 \"x\"\n//! nonsense") ==
+        Archs{"sm_90a", "sm_100f", "sm_80"});
+  CHECK(declared_archs("//! archs sm_90a\n//! arch\n") == Archs());
+  CHECK(declared_archs("") == Archs());
+}
+
+// A search leaves files out by it.
+TEST_CASE("every template in the library has its architectures in one line of its own") {
+  for (const EmbeddedFile& file : embedded_templates()) {
+    if (!is_template(file)) continue;
+    CAPTURE(file.name);
+    const auto parsed = parse(file.name, std::string(file.text()),
+                              [](std::string_view name) { return header_in(embedded_templates(), name); });
+    CHECK(declared_archs(file.text()) == parsed.value().archs);
+  }
+}
+
+TEST_CASE("embedded templates whose architectures are of no use are not parsed, unless all are") {
+  Embedded embedded;
+  embedded.files.push_back({"kernels/gemm_broken.cu", embedded.broken_gemm.data(), embedded.broken_gemm.size()});
+  embedded.portable.replace(embedded.portable.find("sm_90a"), 6, "sm_80\n");
+  TemplateSet set({}, embedded.files);
+  const auto with = [&](std::string_view arch) {
+    return set.find("gemm", [=](std::string_view listed) { return listed == arch; });
+  };
+  REQUIRE(with("sm_80"));
+  CHECK(with("sm_80")->size() == 1);
+  CHECK(with("sm_80")->front()->doc == "portable");
+  CHECK_FALSE(with("sm_90a"));
+  CHECK_FALSE(with("sm_100a"));
+  CHECK_FALSE(set.find("gemm"));
+}
+
 TEST_CASE("embedded templates are found by kernel; only those asked for are parsed") {
   const Embedded embedded;
   TemplateSet set({}, embedded.files);

@@ -19,23 +19,27 @@
 namespace tma_jit::cli {
 namespace {
 
-void add_verbs(CommandLine& line, Settings& settings) {
-  const Verb command = line.command();
-  add_doctor(command, settings);
-  add_list(command, settings);
-  add_show(command, settings);
-  add_plan(command, settings);
-  add_emit(command, settings);
-  add_build(command, settings);
-  add_run(command, settings);
-  add_bench(command, settings);
-  add_estimate(command, settings);
-  add_check(command, settings);
-  add_tune(command, settings);
-  add_report(command, settings);
-  add_warm(command, settings);
-  add_manifest(command, settings);
-  add_cache(command, settings);
+struct VerbEntry {
+  std::string_view name;
+  void (*add)(Verb command, Settings& settings);
+};
+
+// Those whose declarations do not depend on the others.
+constexpr VerbEntry kVerbs[] = {
+    {"doctor", add_doctor},     {"list", add_list},         {"show", add_show},   {"plan", add_plan},
+    {"emit", add_emit},         {"build", add_build},       {"run", add_run},     {"bench", add_bench},
+    {"estimate", add_estimate}, {"check", add_check},       {"tune", add_tune},   {"report", add_report},
+    {"warm", add_warm},         {"manifest", add_manifest}, {"cache", add_cache},
+};
+
+// Adds only the verb that `word` names, so that a start does not declare the options of the others; all verbs if it
+// names none of these.
+void add_verbs(CommandLine& line, Settings& settings, std::string_view word) {
+  const bool one = std::ranges::find(kVerbs, word, &VerbEntry::name) != std::end(kVerbs);
+  for (const VerbEntry& verb : kVerbs) {
+    if (!one || verb.name == word) verb.add(line.command(), settings);
+  }
+  if (one) return;
   add_completion(line, settings);
   add_help(line, settings);
 }
@@ -69,7 +73,7 @@ int parse_and_run(int argc, char** argv) {
     console.json = json;
     return print_version(console);
   });
-  add_verbs(line, settings);
+  add_verbs(line, settings, argc > 1 ? argv[1] : "");
   const auto action = line.parse(argc, argv);
   if (!action) {
     console.json = json;
