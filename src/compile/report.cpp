@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compile/resources.h"
 #include "compile/source_map.h"
 
 namespace tma_jit::compile {
@@ -10,6 +11,7 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 constexpr int kShown = 20;
+constexpr std::int64_t kPortableStaticShared = 48 << 10;  // bytes a block, which every device has
 
 void append(std::string& text, const std::string& lines) {
   if (lines.empty()) return;
@@ -32,13 +34,23 @@ std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const S
   return kept;
 }
 
+// ptxas says what a kernel uses, but NVRTC drops what ptxas says of too much shared memory.
+std::string silent_refusal(const Source& source, const std::string& log) {
+  const std::int64_t bytes = parse_resources(log, source.entry, {}).static_shared_bytes;
+  if (bytes <= kPortableStaticShared) return fmt::format("{}: NVRTC refused it without saying where", source.name);
+  return fmt::format(
+      "{}: NVRTC refused it without saying why; its {} bytes of static shared memory may be too many for {}: every "
+      "target takes {}, and what is beyond them belongs in dynamic shared memory (`smem` of `launch`)",
+      source.name, bytes, source.arch, kPortableStaticShared);
+}
+
 }  // namespace
 
 Error compile_error(const Source& source, std::vector<Diagnostic> diagnostics, const std::string& log) {
   const std::vector<Diagnostic> errors = of_interest(std::move(diagnostics), source);
   Error error{ErrorCode::compile, {}, {}};
   if (errors.empty()) {
-    error.message = fmt::format("{}: NVRTC refused it without saying where", source.name);
+    error.message = silent_refusal(source, log);
     error.detail = trimmed(log);
     return error;
   }

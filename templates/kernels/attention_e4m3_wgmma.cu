@@ -18,6 +18,7 @@
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //!
 //! require sizeof(T) == 1                           "numbers of 8 bits"
+//! require DV % 64 == 0                             "values are transposed 64 elements at a time"
 //! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 196) "output, scores and weights must fit in registers"
@@ -25,13 +26,13 @@
 //!
 //! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
 //! tensor  K  box [1, BN, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128  l2 256
-//! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32]  swizzle DV % 128 == 0 ? 128 : DV % 64 == 0 ? 64 : 32  l2 256
+//! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : 64]  swizzle DV % 128 == 0 ? 128 : 64  l2 256
 //!
 //! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
 //!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
-//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 1
+//! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD, DV)  bits 1
 //!
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64

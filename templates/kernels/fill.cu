@@ -1,7 +1,7 @@
 //! kernel  fill     "Y[i,j] = value(x, i, j): a number, or an expression of the indices; rows at any pitch and address"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
 //!
-//! type    T      = f32   in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2}
+//! type    T      = f32   in {u8, s8, u16, s16, u32, s32, u64, s64, f16, bf16, f32, f64, e4m3, e5m2} "an integer is rounded towards 0"
 //! type    F      = f64   in {f64, f32, s64}        "x, and what value computes in: s64 for integers beyond 2^53"
 //! dim     M              in 0..2147483647
 //! dim     N : s64        in 0..576460752303423488
@@ -100,8 +100,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void fill(View<T, 2> Y, F x, co
 
 extern "C" __global__ void fill_reference(View<f64, 2> Y, F x, const Dims dims, const __grid_constant__ Hooks hooks) {
   for (s64 i = s64{blockIdx.x} * blockDim.x + threadIdx.x; i < dims.M * dims.N; i += s64{gridDim.x} * blockDim.x)
-    Y.data[i / dims.N * Y.stride[0] + i % dims.N * Y.stride[1]] =
-        static_cast<f64>(hooks.value(x, i / dims.N, i % dims.N));
+    Y.data[i / dims.N * Y.stride[0] + i % dims.N * Y.stride[1]] = exact_cast<T>(hooks.value(x, i / dims.N, i % dims.N));
 }
 
 #endif

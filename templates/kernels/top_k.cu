@@ -17,6 +17,8 @@
 //! let     ROWS    = THREADS / LANES                "rows of a block"
 //! let     MERGED  = 4                              "results of other blocks that a thread takes at once"
 //! let     EACH    = max(UNROLL * COUNT, MERGED)
+//! let     ROOM    = KEEP * (EACH + 1)              "for keys of a row: those kept, and candidates"
+//! let     SMEM    = ROWS * 8 * (ROOM + KEEP * ceil_div(ROOM, LANES) + 1)
 //! let     PARTS   = LANES < THREADS ? 1 : max(1, min(min(128, ceil_div(N, THREADS * UNROLL * COUNT)), device.sm_count * BLOCKS / max(M, 1))) "blocks of a row"
 //! let     DOWN    = ceil_div(M, ROWS)
 //! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
@@ -25,7 +27,8 @@
 //! require 2 * KEEP <= LANES                        "a round over more keys than threads leaves fewer"
 //! require LANES == 32 || LANES == THREADS          "a row is a warp's or a block's"
 //! require UNROLL * COUNT <= 32                     "a thread's elements are bits of a word"
-//! require BLOCKS * THREADS <= 2048                 "an SM has at most 2048 threads"
+//! require BLOCKS * THREADS <= device.threads_per_sm "the blocks of an SM share its threads"
+//! require SMEM <= 49152                            "what its rows select from must fit in a block's static shared memory"
 //! require M == 0 || K <= N                         "a row has as many elements as are wanted of it"
 //! require M == 0 || N <= 1 || stride(X, 1) == 1    "elements of a row of X are neighbours"
 //!

@@ -127,6 +127,14 @@ TEST_CASE("attention takes queries, keys and values of 8 bits with scales of hea
   passes({"M=40", "N=0", "HD=128"});
   passes({"M=77", "N=130", "HD=256", "SCALED=1"});
   passes({"M=300", "N=300", "HD=64", "PERSISTENT=1", "TILES=2", "--hook", "mask=k <= q && q - k < 100"});
+  passes({"M=40", "N=200", "HD=64", "VD=192"});
+}
+
+TEST_CASE("values of 8 bits that are not whole units of their transposition are refused") {
+  const CommandResult result = run_command(
+      {"plan", "attention", "T=e4m3", "HEADS=2", "KV_HEADS=1", "M=40", "N=200", "HD=128", "VD=96", "--arch", "sm_90a"});
+  CHECK(result.exit == 1);
+  CHECK(result.err.find("values are transposed 64 elements at a time") != std::string::npos);
 }
 
 TEST_CASE("two blocks of a cluster load keys and values for each other, also where one has no queries") {

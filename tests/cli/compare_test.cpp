@@ -162,6 +162,17 @@ TEST_CASE("unwritten elements and infinities") {
                   .passed());
 }
 
+TEST_CASE("a number that may be the first to round to infinity may be infinity, and no smaller one") {
+  const Layout layout = Layout::row_major({4});
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> near = {65519.99, 1000, -3, 30000}, less = {60000, 1000, -3, 30000};
+  const std::vector<std::byte> above = encoded(DType::f16, layout, {infinity, 1000, -3, 30000});
+  const std::vector<std::byte> below = encoded(DType::f16, layout, {-infinity, 1000, -3, 30000});
+  CHECK(compare(above, DType::f16, layout, near, Strictness::tolerant).passed());
+  CHECK(compare(above, DType::f16, layout, less, Strictness::tolerant).mismatches == 1);
+  CHECK(compare(below, DType::f16, layout, near, Strictness::tolerant).mismatches == 1);
+}
+
 TEST_CASE("bytes written outside the tensor are counted") {
   const Layout layout = Layout::pitched({2, 3}, 5);
   std::vector<std::byte> buffer(64 + 8 * 4, std::byte{0xff});

@@ -32,6 +32,7 @@ TEST_CASE("matrices are filled with a number or an expression of the indices, wh
   CHECK(refused.exit == 1);
   CHECK(refused.err.find("all threads of a block share what is written as one row") != std::string::npos);
   check_passes({"fill", kDevice, kEmulator, "M=2", "N=9", "T=s64", "F=s64", "--hook", "value=x - column"});
+  check_passes({"fill", kDevice, kEmulator, "M=5", "N=9", "T=u8", "--hook", "value=x + row * 0.25"});
   check_passes({"fill", kDevice, kEmulator, "M=3", "N=4001", "UNROLL=4", "--scalar", "x=-1.5"});
   for (const char* rows : {"M=0", "M=3"}) check_passes({"fill", kDevice, kEmulator, rows, "N=0"});
 }

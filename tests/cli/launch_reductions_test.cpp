@@ -48,6 +48,23 @@ TEST_CASE("the greatest elements of rows are found with their indices, the lowes
                 "--hook", "key=column % 100 == 7 ? x : -1.0f / 0.0f"});
 }
 
+TEST_CASE("a block that selects from more rows than its static shared memory can hold is refused") {
+  for (const char* target : {"sm_80", "sm_120a"}) {
+    const CommandResult result =
+        run_command({"plan", "top_k", "M=3", "N=193", "K=3", "THREADS=1024", "LANES=32", "UNROLL=8", "--arch", target});
+    CHECK(result.exit == 1);
+    CHECK(result.err.find("must fit in a block's static shared memory") != std::string::npos);
+  }
+}
+
+TEST_CASE("parts are summed within what every addition rounds") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=f16", "T=bf16"}) {
+    for (const char* parts : {"PARTS=3", "PARTS=40"})
+      check_passes({"reduce_scatter", kDevice, kEmulator, parts, "M=31", "N=640", type});
+  }
+}
+
 TEST_CASE("rows are scanned, in registers and across blocks, with and without their own element") {
   if (!has_compiler() || !kHasEmulator) return;
   std::size_t first = 0;

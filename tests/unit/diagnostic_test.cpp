@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "compile/report.h"
 #include "compile/resources.h"
 
@@ -83,6 +84,22 @@ TEST_CASE("a log that is not understood is quoted whole") {
   const Error error = compile_error(some_source(), parse_log("segfault in cicc\n"), "segfault in cicc\n");
   CHECK(error.message == "templates/kernels/k.cu: NVRTC refused it without saying where");
   CHECK(error.detail == "segfault in cicc");
+}
+
+TEST_CASE("a refusal without an error names the static shared memory that is likely to be its reason") {
+  const std::string log =
+      "ptxas info    : Compiling entry function 'k' for 'sm_120a'\n"
+      "ptxas info    : Function properties for k\n"
+      "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 40 registers, used 1 barriers, 240000 bytes smem\n";
+  Source source = some_source();
+  source.arch = "sm_120a";
+  const Error error = compile_error(source, parse_log(log), log);
+  CHECK(error.message ==
+        "templates/kernels/k.cu: NVRTC refused it without saying why; its 240000 bytes of static shared memory may be "
+        "too many for sm_120a: every target takes 49152, and what is beyond them belongs in dynamic shared memory "
+        "(`smem` of `launch`)");
+  CHECK(error.detail == trimmed(log));
 }
 
 TEST_CASE("warnings are not among a failed compile's errors") {

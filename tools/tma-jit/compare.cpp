@@ -51,7 +51,10 @@ class Comparer {
   bool agrees(double got, double expected) const {
     if (std::isnan(expected)) return std::isnan(got);
     if (must_be_exact(expected)) return got == rounded(expected);
-    if (std::fabs(got - expected) <= tolerance_.relative * std::fabs(expected) + floor_) return true;
+    const double allowed = tolerance_.relative * std::fabs(expected) + floor_;
+    if (std::fabs(got - expected) <= allowed) return true;
+    // A number that is as far from the expected one as is allowed may be the first that rounds to infinity.
+    if (std::isinf(got) && got == rounded(expected + std::copysign(allowed, expected))) return true;
     // Beyond the type's range the error has no bound: infinity and the largest finite value both count as right.
     return got == rounded(expected) ||
            (saturates(type_) && std::isinf(got) && got * expected > 0 && overflows(expected));

@@ -38,13 +38,14 @@
 #include "device/tile/head_numbers.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A block of max(128, HD) threads computes one row of the output at a time, from the weights of as many keys at a time.
+// A block of max(128, HD, DV) threads computes one row of the output at a time, from the weights of as many keys at a
+// time.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
                                                View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV,
                                                View<const f32, 1> SINK, View<f64, 3> O, View<f64, 2> L, f32 scale,
                                                const Dims dims, const __grid_constant__ Hooks hooks) {
   const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
-  constexpr int kThreads = HD > 128 ? HD : 128;
+  constexpr int kLongest = HD > DV ? HD : DV, kThreads = kLongest > 128 ? kLongest : 128;
   __shared__ f64 weight[kThreads], query[HD];
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * dims.M; i += gridDim.x) {
     const s64 row = i % dims.M, head = i / dims.M, kv_head = head / (dims.HEADS / dims.KV_HEADS);
