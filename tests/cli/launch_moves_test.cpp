@@ -124,6 +124,17 @@ TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitc
   }
 }
 
+TEST_CASE("parts are summed to what additions that round to 16 bits give") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=f16", "T=bf16"}) {
+    for (const char* parts : {"PARTS=2", "PARTS=3", "PARTS=17", "PARTS=300"})
+      check_passes({"reduce_scatter", kDevice, kEmulator, "M=17", "N=48", type, parts, "--seed", "660"});
+    // Every sum of few whole numbers is exact, whatever the order: none of the parts is lost.
+    check_passes({"reduce_scatter", kDevice, "emulator:sm_90a:policy=lazy,seed=6", "M=17", "N=48", type, "PARTS=17",
+                  "--data", "integers"});
+  }
+}
+
 TEST_CASE("what no number names keeps what it held, and sums are added to it") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string held = (scratch_folder() / "held.npy").string(),
