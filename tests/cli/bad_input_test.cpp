@@ -156,8 +156,8 @@ TEST_CASE("values that an option does not take") {
     CHECK(refused.err.starts_with("invalid_argument: cache trim: --max-size: \"" + std::string(size) +
                                   "\" is not a size; write bytes, or a number with a unit: 500M, 2G\n"));
   }
-  CHECK(run_command({"cache", "trim", "--max-size", "16E"}, own_cache()).err.find("is more bytes than fit into 64 bits") !=
-        std::string::npos);
+  CHECK(run_command({"cache", "trim", "--max-size", "16E"}, own_cache())
+            .err.find("is more bytes than fit into 64 bits") != std::string::npos);
   for (const char* size : {"0", "500M", "2g", "3KiB", "15EB"})
     CHECK(run_command({"cache", "trim", "--max-size", size}, own_cache()).exit == 0);
 }

@@ -49,7 +49,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-// The test's environment with its cache and no other TMA_JIT_ variable, and then the given ones: the last of a name counts.
+// The test's environment with its cache and no other TMA_JIT_ variable, and then the given ones: the last of a name
+// counts.
 std::vector<std::string> environment_with(const Variables& more) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry)

@@ -19,8 +19,9 @@ struct CommandResult {
 
 using Variables = std::vector<std::string>;  // NAME=VALUE, beside the test's own
 
-// The cache is the one that CTest gives all tests, in which kernels may be compiled already, or without CTest own_cache();
-// unless the words or the environment name another. After so many seconds the command is killed (SIGKILL); 0: never.
+// The cache is the one that CTest gives all tests, in which kernels may be compiled already, or without CTest
+// own_cache(); unless the words or the environment name another. After so many seconds the command is killed (SIGKILL);
+// 0: never.
 CommandResult run_command(const std::vector<std::string>& words, const Variables& environment = {}, double seconds = 0);
 // The same command so many times at once.
 std::vector<CommandResult> run_commands(std::size_t count, const std::vector<std::string>& words);
