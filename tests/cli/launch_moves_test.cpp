@@ -109,6 +109,8 @@ TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitc
     passes({"scatter", "R=60", "N=33", "COUNT=77"});
     passes({"scatter", "R=30", "N=1000", "COUNT=100", "T=f16", "ROWS=32", "--pitch", "D=1003"});
     passes({"scatter", "R=30", "N=64", "COUNT=500", "T=bf16", "J=s64", "ROWS=256", "LANES=8"});
+    passes({"scatter", "UNIQUE=1", "R=60", "N=33", "COUNT=50"});
+    passes({"scatter", "UNIQUE=1", "R=60", "N=33", "COUNT=77", "J=s64"});
     passes({"scatter_add", "R=7", "N=1100", "COUNT=300", "T=f16", "O=f16", "J=s64"});
     passes({"scatter_add", "R=600", "N=40", "COUNT=90", "O=bf16", "--offset", "S=1", "--pitch", "D=43", "--hook",
             "input=x * row + column"});
