@@ -32,6 +32,7 @@ LaunchShape shape_of(const Kernel& kernel, const CUlaunchConfig& config) {
   shape.dynamic_shared = config.sharedMemBytes;
   const Dim3& required = kernel.program->function->cluster;
   if (given(required)) shape.cluster = required;
+  shape.explicit_cluster = given(required);
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const CUlaunchAttribute& attribute = config.attrs[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) shape.cooperative = attribute.value.cooperative != 0;
@@ -43,6 +44,7 @@ LaunchShape shape_of(const Kernel& kernel, const CUlaunchConfig& config) {
                   text(required));
     }
     shape.cluster = requested;
+    shape.explicit_cluster = true;
   }
   return shape;
 }
@@ -74,6 +76,9 @@ void check_block(const Kernel& kernel, const LaunchShape& shape) {
 }
 
 void check_cluster(const Kernel& kernel, const LaunchShape& shape) {
+  if (kernel.program->function->explicit_cluster && !shape.explicit_cluster) {
+    throw_fault(FaultKind::launch, "no cluster; the kernel was compiled with .explicitcluster, for launches with one");
+  }
   const u64 blocks = product(shape.cluster);
   const u32 most = kernel.large_clusters ? kLargestCluster : kPortableCluster;
   const int supported = kernel.library->device.info.cluster_max;

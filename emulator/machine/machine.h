@@ -29,6 +29,7 @@ struct LaunchShape {
   Dim3 grid{1, 1, 1};
   Dim3 block{1, 1, 1};
   Dim3 cluster{1, 1, 1};
+  bool explicit_cluster = false;  // the launch or the kernel states the cluster; a launch without one has clusters of 1
   u32 dynamic_shared = 0;
   u64 parameters = 0;        // the address of the parameter block, laid out as the program specifies, 128-byte aligned
   bool cooperative = false;  // all blocks are resident at once

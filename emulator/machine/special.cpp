@@ -114,11 +114,7 @@ constexpr std::pair<std::string_view, Row> kRows[] = {
     {"%total_smem_size",
      {4, false, [](const Warp& w, int) -> u64 { return w.block().shared.size() - kReservedShared; }}},
     {"%is_explicit_cluster",
-     {0, false,
-      [](const Warp& w, int) -> u64 {
-        const Dim3& c = shape_of(w).cluster;
-        return c[0] * c[1] * c[2] > 1 ? 1 : 0;
-      }}},
+     {0, false, [](const Warp& w, int) -> u64 { return shape_of(w).explicit_cluster ? 1 : 0; }}},
     {"%clock", {4, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},
     {"%clock_hi", {4, true, [](const Warp& w, int) -> u64 { return time_of(w) >> 32; }}},
     {"%clock64", {8, true, [](const Warp& w, int) -> u64 { return time_of(w); }}},

@@ -91,6 +91,7 @@ struct Function {
   std::array<u32, 3> max_threads{};       // .maxntid; zeros if absent
   std::array<u32, 3> required_threads{};  // .reqntid
   std::array<u32, 3> cluster{};           // .reqnctapercluster
+  bool explicit_cluster = false;          // .explicitcluster
   u32 min_blocks = 0;
   u32 max_registers = 0;
 };

@@ -149,6 +149,8 @@ void Parser::parse_performance(Function& function) {
       parse_extents(function.required_threads);
     } else if (directive == ".reqnctapercluster") {
       parse_extents(function.cluster);
+    } else if (directive == ".explicitcluster") {
+      function.explicit_cluster = true;
     } else if (directive == ".minnctapersm") {
       function.min_blocks = static_cast<u32>(expect_integer("a count", 64));
     } else if (directive == ".maxnreg") {
@@ -158,7 +160,7 @@ void Parser::parse_performance(Function& function) {
     } else if (directive == ".pragma") {
       expect(Token::Kind::string, "a string");
       accept(';');
-    } else if (directive != ".explicitcluster" && directive != ".noreturn" && directive != ".blocksareclusters") {
+    } else if (directive != ".noreturn" && directive != ".blocksareclusters") {
       throw_fault(FaultKind::syntax, "PTX line {}: unknown directive {} of a function", lexer_.line(), directive);
     }
   }

@@ -96,11 +96,12 @@ typedef struct tma_jit_tensor_info {
   size_t box_rank;        /* 0: the tensor is passed as a view */
   const char* when;       /* an expression; NULL: always present */
   int32_t is_output;
-  const char* least;  /* an expression: the least valid value of an input's elements; NULL: every value is valid */
-  const char* most;   /* likewise the greatest */
-  int32_t is_rising;  /* along the last dimension no element is less than the one before it */
-  int32_t is_checked; /* the kernel checks the values itself, and its doc says what it makes of others */
-  const char* list;   /* the list of which it is an entry; NULL: none */
+  const char* least;    /* an expression: the least valid value of an input's elements; NULL: every value is valid */
+  const char* most;     /* likewise the greatest */
+  int32_t is_rising;    /* along the last dimension no element is less than the one before it */
+  int32_t is_checked;   /* the kernel checks the values itself, and its doc says what it makes of others */
+  const char* list;     /* the list of which it is an entry; NULL: none */
+  const char* distinct; /* an expression: not 0: no valid value occurs twice along the last dimension; NULL: 0 */
 } tma_jit_tensor_info;
 
 typedef struct tma_jit_scalar_info {

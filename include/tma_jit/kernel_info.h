@@ -61,11 +61,13 @@ struct KernelInfo {
   };
   // The values of an input's elements that are valid: `least` to `most`, both included. If `rising`, no element is less
   // than the one before it along the last dimension. If `checked`, the kernel checks the values itself, and its doc
-  // says what it makes of others.
+  // says what it makes of others. If `distinct` is not 0, no valid value occurs twice along the last dimension, which
+  // the kernel does not check.
   struct Range {
     Formula least{}, most{};
     bool rising = false;
     bool checked = false;
+    std::optional<Formula> distinct{};
   };
   // Shapes, boxes and corners are outermost first. A tensor without a box is passed as a View.
   struct Tensor : Declaration {

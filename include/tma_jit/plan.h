@@ -55,12 +55,14 @@ struct Hook {
 
 // The valid values of an input's elements, `least` to `most`, both included; none if `least` is greater. If `rising`,
 // no element is less than the one before it along the last dimension. If `checked`, the kernel checks the values
-// itself, and its template says what it makes of others.
+// itself, and its template says what it makes of others. If `distinct`, no valid value occurs twice along the last
+// dimension, which the kernel does not check.
 struct ValueRange {
   std::int64_t least = 0;
   std::int64_t most = 0;
   bool rising = false;
   bool checked = false;
+  bool distinct = false;
 };
 
 // One kernel parameter, in signature order. `image` holds the bytes to pass. A device address is in the first eight

@@ -249,6 +249,7 @@ tma_jit_status tma_jit_kernel_tensor(const tma_jit_kernel* kernel, size_t index,
                 info.most = tensor.range->most.text.c_str();
                 info.is_rising = tensor.range->rising ? 1 : 0;
                 info.is_checked = tensor.range->checked ? 1 : 0;
+                info.distinct = text_of(tensor.range->distinct);
               });
 }
 

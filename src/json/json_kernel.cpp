@@ -89,7 +89,8 @@ Json value_or_null(const std::optional<Info::Range>& range) {
   return {{"least", object_of(range->least)},
           {"most", object_of(range->most)},
           {"rising", range->rising},
-          {"checked", range->checked}};
+          {"checked", range->checked},
+          {"distinct", value_or_null(range->distinct)}};
 }
 
 Json object_of(const Info::Tensor& tensor) {

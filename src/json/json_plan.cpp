@@ -45,8 +45,11 @@ Json object_of(const Argument& argument) {
     object["address_alignment"] = argument.address_alignment;
   }
   if (const auto& range = argument.range) {
-    object["range"] = {
-        {"least", range->least}, {"most", range->most}, {"rising", range->rising}, {"checked", range->checked}};
+    object["range"] = {{"least", range->least},
+                       {"most", range->most},
+                       {"rising", range->rising},
+                       {"checked", range->checked},
+                       {"distinct", range->distinct}};
   }
   if (argument.kind == Argument::Kind::scalar) object["image"] = digits_of(argument.image);
   if (argument.hooks_offset) object["operand"] = argument.declaration;

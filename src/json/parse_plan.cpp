@@ -66,6 +66,7 @@ Result<ValueRange> range_in(const Json& object) {
   TMA_JIT_ASSIGN(range.most, integer_in<std::int64_t>(field(object, "most"), "most"));
   TMA_JIT_ASSIGN(range.rising, flag_in(object, "rising"));
   TMA_JIT_ASSIGN(range.checked, flag_in(object, "checked"));
+  TMA_JIT_ASSIGN(range.distinct, flag_in(object, "distinct"));
   return range;
 }
 

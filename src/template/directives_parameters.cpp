@@ -52,6 +52,8 @@ Result<void> parse_valid_range(LineParser& line, Tensor& tensor) {
   TMA_JIT_CHECK(line.expect("..", "in the range"));
   TMA_JIT_ASSIGN(range.most, line.expression("the greatest valid value"));
   range.rising = line.accept_word("rising");
+  if (!range.rising && line.accept_word("distinct"))
+    TMA_JIT_CHECK(store(line.expression("the condition of distinct"), range.distinct));
   range.checked = line.accept_word("checked");
   tensor.range = std::move(range);
   return {};

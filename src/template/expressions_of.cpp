@@ -20,6 +20,7 @@ void gather(Tensor& tensor, Expressions& all) {
   if (!tensor.range) return;
   all.push_back(&tensor.range->least);
   all.push_back(&tensor.range->most);
+  gather(tensor.range->distinct, all);
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ KernelInfo::Tensor info(const Template& kernel, const Tensor& tensor) {
   made.view = tensor.viewed;
   made.output = tensor.output;
   if (const auto& range = tensor.range) {
-    made.range = {formula(kernel, range->least), formula(kernel, range->most), range->rising, range->checked};
+    made.range = {formula(kernel, range->least), formula(kernel, range->most), range->rising, range->checked,
+                  formula(kernel, range->distinct)};
   }
   made.when = formula(kernel, tensor.when);
   return made;

@@ -78,6 +78,7 @@ struct ValidRange {
   Expression least, most;  // both included
   bool rising = false;     // along the last dimension no element is less than the one before it
   bool checked = false;    // the kernel checks the values itself, and the template says what it makes of others
+  std::optional<Expression> distinct;  // if it is not 0: along the last dimension no valid value occurs twice
   Position at;
 };
 

@@ -2,16 +2,38 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <random>
+#include <unordered_set>
 
 namespace tma_jit::tuning {
 namespace {
+
+// A value that is not valid, for a kernel that checks them.
+std::int64_t outside(const ValueRange& range) {
+  return range.most < std::numeric_limits<std::int32_t>::max() ? range.most + 1 : range.least - 1;
+}
+
+// Makes every value that occurs again another one that is valid, as long as there are any.
+void make_distinct(std::vector<std::int64_t>& row, std::mt19937_64& generator, const ValueRange& range) {
+  std::uniform_int_distribution<std::int64_t> values(range.least, range.most);
+  const std::uint64_t more = static_cast<std::uint64_t>(range.most) - static_cast<std::uint64_t>(range.least);
+  std::unordered_set<std::int64_t> taken;
+  for (std::int64_t& value : row) {
+    if (taken.size() > more) {
+      value = outside(range);
+      continue;
+    }
+    while (!taken.insert(value).second) value = values(generator);
+  }
+}
 
 std::vector<std::int64_t> random_row(std::mt19937_64& generator, const ValueRange& range, std::int64_t count) {
   std::vector<std::int64_t> row(static_cast<std::size_t>(count), range.least);
   if (range.least > range.most || row.empty()) return row;
   std::uniform_int_distribution<std::int64_t> values(range.least, range.most);
   for (std::int64_t& value : row) value = values(generator);
+  if (range.distinct) make_distinct(row, generator, range);
   if (!range.rising) return row;
   row.back() = range.most;
   row.front() = range.least;

@@ -44,7 +44,7 @@
 //! tensor  COS : F[L, HD / 2]
 //! tensor  SIN : F[L, HD / 2]
 //! tensor  POSITIONS : J[M]  in 0..L - 1  checked
-//! tensor  SLOTS : J[M]  in 0..P * SIZE - 1  checked
+//! tensor  SLOTS : J[M]  in 0..P * SIZE - 1  distinct UNIQUE  checked
 //! tensor  SK  : f32[KV_HEADS]  when SCALED == 1
 //! tensor  SV  : f32[KV_HEADS]  when SCALED == 1
 //! tensor  Y   : T[M, HEADS, HD]  out  when QUERIES == 1

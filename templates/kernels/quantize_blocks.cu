@@ -8,7 +8,7 @@
 //!
 //! param   SCALES  = 3     in {3, 4, 5}             "3: mxfp8: e4m3 and a power of two for each 32 columns, the least with which none is beyond 448; 4: mxfp4: e2m1 likewise, 6; 5: nvfp4: e2m1 and an e4m3 for each 16 columns, their greatest magnitude / 6"
 //! param   BLOCKED = 0     in {0, 1}                "1: scales as tcgen05 products take them: blocks of 128 rows by 4 scales, with zeros beyond the ends"
-//! param   UNIT    = 0     in {0, 1}                "1, for nvfp4: scales are in units of GIVEN"
+//! param   UNIT    = 0     in {0, 1}                "1, for nvfp4: scales are in units of GIVEN's magnitude, and Q of scale * GIVEN; where that is 0 or NaN, Q is 0"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //! param   LANES   = 32    in {8, 16, 32}           "threads of a warp that share a row"
 //! param   PACKS   = 4     in {1, 2, 4}             "reads of a thread"

@@ -13,7 +13,8 @@
 //! let     DOWN    = ceil_div(M, ROWS)
 //! let     ACROSS  = ceil_div(N, COLUMNS)
 //! let     BOXES   = SLICES * DOWN * ACROSS
-//! let     LOST    = (PARTS > 4) + (PARTS > 16) + (PARTS > 64) + (PARTS > 256) "bits, to what every addition rounds"
+//! let     LOSES   = (PARTS > 4) + (PARTS > 16) + (PARTS > 64) + (PARTS > 256)  "bits, as the root of PARTS grows"
+//! let     BITS    = sizeof(T) == 4 || PARTS <= 2 ? 0 : dtype(T) == dtype(f16) ? 8 - LOSES : 5 - LOSES
 //!
 //! require N * sizeof(T) % 16 == 0                    "the TMA writes rows in units of 16 bytes"
 //!
@@ -26,7 +27,7 @@
 //!
 //! launch  grid BOXES * PARTS  block 32  smem SMEM
 //! work    flops PARTS * SLICES * M * N  bytes (PARTS + 1) * SLICES * M * N * sizeof(T)
-//! reference reduce_scatter_reference  grid min(ceil_div(M * N, 256), 65536), SLICES  block 256  bits PARTS <= 2 || sizeof(T) == 4 ? 0 : (dtype(T) == dtype(f16) ? 8 : 5) - LOST
+//! reference reduce_scatter_reference  grid min(ceil_div(M * N, 256), 65536), SLICES  block 256  bits BITS "every addition rounds to T"
 //!
 //! preset  ROWS = 16
 

@@ -37,6 +37,7 @@ static void declarations(tma_jit_engine* engine) {
   CHECK(type.default_type == TMA_JIT_F32 && type.choice_count == 2 && type.choices[1] == TMA_JIT_BF16);
   REQUIRE_OK(tma_jit_kernel_tensor(kernel, 1, &tensor, &error));
   CHECK(tensor.least == NULL && tensor.most == NULL && !tensor.is_rising && tensor.list == NULL && dim.list == NULL);
+  CHECK(tensor.distinct == NULL);
   CHECK(strcmp(tensor.type, "T") == 0 && tensor.rank == 1 && strcmp(tensor.shape[0], "N") == 0 && tensor.is_output);
   CHECK(tensor.box_rank == 0 && tensor.when == NULL);
   REQUIRE_OK(tma_jit_kernel_scalar(kernel, 0, &scalar, &error));

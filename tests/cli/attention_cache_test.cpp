@@ -215,6 +215,7 @@ TEST_CASE("rotated keys and values are put into pages, the last of tokens with o
   passes({"M=5", "QUERIES=0", "HD=256", "P=10", "SIZE=1", "NORM=1", "J=s64"});
   passes({"M=0", "HEADS=8", "HD=64", "P=10", "SIZE=16"});
   passes({"M=3", "HEADS=8", "HD=64", "P=0", "SIZE=16"});
+  passes({"M=37", "HEADS=8", "HD=64", "P=3", "SIZE=16", "UNIQUE=1"});
 }
 
 }  // namespace tma_jit::cli

@@ -1,6 +1,7 @@
 // Indices, lengths and offsets as the template declares them: random ones are valid, and files are checked.
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -71,6 +72,20 @@ TEST_CASE("offsets rise from the least value to the greatest") {
   CHECK(indices<std::int32_t>(DType::s32, {5, 500, true, false}, 1) == std::vector<std::int32_t>{5});
 }
 
+TEST_CASE("distinct indices occur once, and those beyond the valid values are outside") {
+  for (const bool strays : {false, true}) {
+    const auto values =
+        indices<std::int32_t>(DType::s32, {0, 299, false, true, true}, 400, {DataKind::normal, 0, strays});
+    std::set<std::int32_t> valid;
+    int others = 0;
+    for (const std::int32_t value : values) others += value < 0 || value > 299 || !valid.insert(value).second ? 1 : 0;
+    CHECK(others == 400 - static_cast<int>(valid.size()));
+    CHECK(valid.size() == 300);
+  }
+  const auto few = indices<std::int32_t>(DType::s32, {0, 9999, false, false, true}, 900);
+  CHECK(std::set<std::int32_t>(few.begin(), few.end()).size() == 900);
+}
+
 TEST_CASE("to check a kernel that checks its indices, some are just outside") {
   const Recipe strays{DataKind::normal, 0, true};
   const auto values = indices<std::int32_t>(DType::s32, {0, 9, false, true}, 1600, strays);
@@ -106,6 +121,17 @@ TEST_CASE("a file whose values do not rise is refused") {
   CHECK(refused.exit == 1);
   CHECK(refused.err.find("falling.npy: I[2] is 3, less than I[1], 4, and these values rise") != std::string::npos);
   CHECK(run_indices("in 0..R", {"R=7", "--in", "I=" + falling}).exit == 0);
+}
+
+TEST_CASE("a file with a value twice where values are distinct is refused, also where the kernel checks them") {
+  if (!kHasEmulator || !has_compiler()) return;
+  const std::string twice = file_of<std::int32_t>("twice.npy", DType::s32, {0, 9, 3, 9, 6, 3});
+  for (const char* attributes : {"in 0..R distinct N > 1", "in 0..R distinct N > 1 checked"}) {
+    const CommandResult refused = run_indices(attributes, {"R=8", "--in", "I=" + twice});
+    CHECK(refused.exit == 1);
+    CHECK(refused.err.find("twice.npy: I[5] is 3, as I[2] is, and these values are distinct") != std::string::npos);
+  }
+  CHECK(run_indices("in 0..R distinct N > 6 checked", {"R=8", "--in", "I=" + twice}).exit == 0);
 }
 
 TEST_CASE("a request that leaves no valid value is refused") {

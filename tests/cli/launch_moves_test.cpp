@@ -110,6 +110,8 @@ TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitc
     passes({"scatter", "R=60", "N=33", "COUNT=77"});
     passes({"scatter", "R=30", "N=1000", "COUNT=100", "T=f16", "ROWS=32", "--pitch", "D=1003"});
     passes({"scatter", "R=30", "N=64", "COUNT=500", "T=bf16", "J=s64", "ROWS=256", "LANES=8"});
+    passes({"scatter", "UNIQUE=1", "R=60", "N=33", "COUNT=50"});
+    passes({"scatter", "UNIQUE=1", "R=60", "N=33", "COUNT=77", "J=s64"});
     passes({"scatter_add", "R=7", "N=1100", "COUNT=300", "T=f16", "O=f16", "J=s64"});
     passes({"scatter_add", "R=600", "N=40", "COUNT=90", "O=bf16", "--offset", "S=1", "--pitch", "D=43", "--hook",
             "input=x * row + column"});
@@ -122,6 +124,17 @@ TEST_CASE("rows are gathered, scattered and summed by their numbers, at any pitc
     check_passes({kernel, kDevice, kEmulator, "R=0", "N=9", "COUNT=5"});
     check_passes({kernel, kDevice, kEmulator, "R=7", "N=0", "COUNT=5"});
     check_passes({kernel, kDevice, kEmulator, "R=7", "N=9", "COUNT=0"});
+  }
+}
+
+TEST_CASE("parts are summed to what additions that round to 16 bits give") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* type : {"T=f16", "T=bf16"}) {
+    for (const char* parts : {"PARTS=2", "PARTS=3", "PARTS=17", "PARTS=300"})
+      check_passes({"reduce_scatter", kDevice, kEmulator, "M=17", "N=48", type, parts, "--seed", "660"});
+    // Every sum of few whole numbers is exact, whatever the order: none of the parts is lost.
+    check_passes({"reduce_scatter", kDevice, "emulator:sm_90a:policy=lazy,seed=6", "M=17", "N=48", type, "PARTS=17",
+                  "--data", "integers"});
   }
 }
 

@@ -57,14 +57,6 @@ TEST_CASE("a block that selects from more rows than its static shared memory can
   }
 }
 
-TEST_CASE("parts are summed within what every addition rounds") {
-  if (!has_compiler() || !kHasEmulator) return;
-  for (const char* type : {"T=f16", "T=bf16"}) {
-    for (const char* parts : {"PARTS=3", "PARTS=40"})
-      check_passes({"reduce_scatter", kDevice, kEmulator, parts, "M=31", "N=640", type});
-  }
-}
-
 TEST_CASE("rows are scanned, in registers and across blocks, with and without their own element") {
   if (!has_compiler() || !kHasEmulator) return;
   std::size_t first = 0;

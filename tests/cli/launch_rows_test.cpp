@@ -1,5 +1,7 @@
 // Kernels that compute along rows and groups, and their gradients, with rows of every length, type and way of storing.
 #include <fstream>
+#include <iterator>
+#include <limits>
 
 #include <doctest/doctest.h>
 
@@ -228,6 +230,36 @@ TEST_CASE("rows are stored in 8 and in 4 bits with scales of 8 bits, and read ag
       }
     }
   }
+}
+
+TEST_CASE("scales of nvfp4 are in units of any number, of whatever sign, and of 0, infinity and NaN") {
+  if (!has_compiler() || !kHasEmulator) return;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNone = std::numeric_limits<float>::quiet_NaN();
+  const std::string given = (scratch_folder() / "unit.raw").string();
+  std::size_t first = 0;
+  for (const char* device : {"emulator:sm_80", "emulator:sm_100a"}) {
+    std::size_t cell = first++;
+    for (const float unit : {2.0F, -2.0F, 0.0F, -0.0F, 1e-42F, -1e-40F, 3e38F, kInfinity, -kInfinity, kNone}) {
+      std::ofstream(given, std::ios::binary).write(reinterpret_cast<const char*>(&unit), sizeof(unit));
+      CAPTURE(unit);
+      for (const char* input : {"input=x", "input=column < 20 ? 0 : 1e-38f * x", "input=column == 3 ? sqrt(-1 - x) : x",
+                                "input=column == 3 ? 1 / (x * 0) : x"})  // zeros, small numbers, NaN and infinity
+        if (testing::takes(cell++))
+          check_passes({"quantize", kDevice, device, "M=3", "N=64", "SCALES=5", "O=u8", "E=e4m3", "UNIT=1", "--in",
+                        "GIVEN=" + given, "--hook", input});
+    }
+  }
+  // Scales have no sign, and zeros in a unit of 0 are zeros when they are read again.
+  const auto scales = [&](float unit, const char* input) {
+    const std::string out = (scratch_folder() / "scales.raw").string();
+    std::ofstream(given, std::ios::binary).write(reinterpret_cast<const char*>(&unit), sizeof(unit));
+    check_passes({"quantize", kDevice, kEmulator, "M=3", "N=64", "SCALES=5", "O=u8", "E=e4m3", "UNIT=1", "--in",
+                  "GIVEN=" + given, "--hook", input, "--out", "SCALE=" + out});
+    std::ifstream file(out, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  CHECK(scales(0.5F, "input=x") == scales(-0.5F, "input=x"));
+  CHECK(scales(0, "input=0") == std::string(12, '\0'));
 }
 
 TEST_CASE("gradients of rows of any length, with and without weights, of no rows too") {

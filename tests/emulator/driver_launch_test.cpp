@@ -13,7 +13,11 @@ constexpr const char* kText =
     ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry add(.param .u64 p, .param .u32 v) {\n"
     ".reg .u64 %d<2>; .reg .u32 %r<2>;\nld.param.u64 %d1, [p]; ld.param.u32 %r1, [v];\n"
     "red.global.add.u32 [%d1], %r1;\nret;\n}\n"
-    ".visible .entry few() .maxntid 64, 1, 1 { ret; }\n";
+    ".visible .entry few() .maxntid 64, 1, 1 { ret; }\n"
+    ".visible .entry clustered() .explicitcluster { ret; }\n"
+    ".visible .entry tell(.param .u64 p) {\n.reg .u64 %d; .reg .u32 %r; .reg .pred %p;\n"
+    "mov.pred %p, %is_explicit_cluster; selp.u32 %r, 1, 2, %p; ld.param.u64 %d, [p]; st.global.u32 [%d], "
+    "%r;\nret;\n}\n";
 
 // Loads the kernels of kText on the device of sm_90a, whose context is current during the lifetime of this object.
 class Loaded {
@@ -139,6 +143,29 @@ TEST_CASE("Absurd geometry is an invalid value, with the values") {
   config = shape(1, 0);
   CHECK(loaded.api.occupancy_max_active_clusters(&clusters, few, &config) == CUDA_ERROR_INVALID_VALUE);
   CHECK(loaded.says(CUDA_ERROR_INVALID_VALUE, "a block of [0, 1, 1]"));
+}
+
+TEST_CASE("A launch states its cluster, also one of a single block, or has none") {
+  const Loaded loaded;
+  CUlaunchAttribute cluster{};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+  CUlaunchConfig without = shape(1, 1), with = without;
+  with.attrs = &cluster;
+  with.numAttrs = 1;
+  const CUfunction clustered = loaded.function("clustered"), tell = loaded.function("tell");
+  CHECK(loaded.api.launch_kernel_ex(&without, clustered, nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(loaded.says(CUDA_ERROR_INVALID_VALUE, "no cluster; the kernel was compiled with .explicitcluster"));
+  CHECK(loaded.api.launch_kernel_ex(&with, clustered, nullptr, nullptr) == CUDA_SUCCESS);
+  const auto told = [&](const CUlaunchConfig& config) {
+    void* arguments[] = {const_cast<CUdeviceptr*>(&loaded.word)};
+    std::uint32_t value = 0;
+    CHECK(loaded.api.launch_kernel_ex(&config, tell, arguments, nullptr) == CUDA_SUCCESS);
+    CHECK(loaded.api.memcpy_device_to_host(&value, loaded.word, sizeof(value)) == CUDA_SUCCESS);
+    return value;
+  };
+  CHECK(told(without) == 2);
+  CHECK(told(with) == 1);
 }
 
 TEST_CASE("What is no module, and a kernel that is not there, have results of their own") {

@@ -84,6 +84,35 @@ TEST_CASE("Fences before a relaxed arrival at the cluster's barrier release what
   });
 }
 
+TEST_CASE("A launch without a cluster has clusters of one block, which reaches itself as another one") {
+  const std::string begin =
+      "setp.eq.u32 %p1, %t, 0; mov.u32 %r1, s; mov.u32 %r2, m; mov.u16 %h1, 1;\n"
+      "mapa.shared::cluster.u32 %r3, %r1, 0; mapa.shared::cluster.u32 %r4, %r2, 0;\n"
+      "@%p1 mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster;\n"
+      "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [m], 16;\n"
+      "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n@%p1 ";
+  const std::string end =
+      "\nL: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [m], 0; @!%p2 bra L;\nld.shared.u32 %r5, "
+      "[s];";
+  const std::string sent = ".shared::cluster.mbarrier::complete_tx::bytes";
+  check_variants({
+      {"a store", "", "mov.u32 %r1, s; mapa.shared::cluster.u32 %r3, %r1, 0; st.shared::cluster.u32 [%r3], 7;"},
+      {"an asynchronous store", "", begin + "st.async.weak" + sent + ".v4.u32 [%r3], {1, 2, 3, 4}, [%r4];" + end},
+      {"an asynchronous store to an address of the block", "",
+       begin + "st.async.weak" + sent + ".v4.u32 [%r1], {1, 2, 3, 4}, [%r2];" + end},
+      {"a multicast to the block alone", "",
+       begin +
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3], [%base], "
+           "16, [%r4], %h1;" +
+           end},
+      {"an arrival", "",
+       "setp.eq.u32 %p1, %t, 0; mov.u32 %r2, m; mapa.shared::cluster.u32 %r4, %r2, 0;\n"
+       "@%p1 mbarrier.init.shared.b64 [m], 1; bar.warp.sync -1;\n"
+       "@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];" +
+           end},
+  });
+}
+
 TEST_CASE("Fences around relaxed accesses to an mbarrier carry order") {
   const RunShape two{.block = 64};
   const auto text = [](const char* before, const char* arrive, const char* wait, const char* after) {

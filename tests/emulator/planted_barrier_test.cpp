@@ -128,8 +128,29 @@ TEST_CASE("Planted: clusters, and blocks of them that have left") {
                            "@!%p1 bra END;\nmov.u32 %r6, 0;\nLOOP: add.u32 %r6, %r6, 1; "
                            "setp.lt.u32 %p2, %r6, 4000; @%p2 bra LOOP;\n";
   const RunShape pair = {.grid = 2, .cluster = 2};
+  // Addresses in block 1, in a launch without a cluster: the rank is above 24 bits of offset.
+  const std::string beyond =
+      "setp.eq.u32 %p3, %t, 0; @%p3 mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; "
+      "mov.u32 %r1, s; mov.u32 %r3, m; add.u32 %r4, %r1, 0x1000000; add.u32 %r5, %r3, 0x1000000; mov.u16 %h1, 2;\n";
+  const std::string sent = ".shared::cluster.mbarrier::complete_tx::bytes";
   const Planted bugs[] = {
       {"mapa to a block that is not there", "cluster", "mov.b32 %r1, s;\nmapa.shared::cluster.u32 %r2, %r1, 5;", 2},
+      {"mapa to another block without a cluster", "cluster", "mov.b32 %r1, s;\nmapa.shared::cluster.u32 %r2, %r1, 1;",
+       2},
+      {"a store into another block without a cluster", "cluster", beyond + "st.shared::cluster.u32 [%r4], 7;", 2},
+      {"an asynchronous store into another block without a cluster", "cluster",
+       beyond + "@%p3 st.async.weak" + sent + ".u32 [%r4], 7, [%r5];", 2},
+      {"an asynchronous sum into another block without a cluster", "cluster",
+       beyond + "@%p3 red.async.relaxed.cluster" + sent + ".add.u32 [%r4], 7, [%r5];", 2},
+      {"an arrival in another block without a cluster", "cluster",
+       beyond + "@%p3 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];", 2},
+      {"a copy into another block without a cluster", "cluster",
+       beyond + "@%p3 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%r1], 16, [%r5];",
+       2},
+      {"a multicast to another block without a cluster", "cluster",
+       beyond + "@%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], "
+                "[%base], 16, [%r3], %h1;",
+       2},
       {"a store into a block that has left", "cluster", gone + "st.shared::cluster.u32 [%r4], %t;\nEND:", 6, 0, pair},
       {"a load from a block that has left", "cluster", gone + "ld.shared::cluster.u32 %r7, [%r4];\nEND:", 6, 0, pair},
       {"an arrival in a block that has left", "cluster",

@@ -44,6 +44,7 @@ extern "C" __global__ void gemm() {}
 //! require N[] <= 1 || stride(S[], 1) == alignment(S[]) "S[]"
 //! tensor  S[PARTS] {A, B, C} : f32[M, N[]]
 //! tensor  I : s32[M + 1]  in 0..max(N) - 1  rising  checked
+//! tensor  J : s32[M]  in 0..M - 1  distinct PARTS > 1
 //! tensor  D : f32[M, sum(N)]  out
 //! launch  grid sum(BLOCKS)  block 256
 )",

@@ -2,6 +2,7 @@
 #include "tuning/index_data.h"
 
 #include <cstring>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -41,6 +42,22 @@ TEST_CASE("offsets rise in every row from the least to the greatest, and gaps st
   }
   CHECK(values[4] == 0);
   CHECK(values[5] == 0);
+}
+
+TEST_CASE("distinct indices are, and those beyond the valid values are none") {
+  const Tensor tensor = Tensor::row_major(std::uint64_t{256}, DType::s32, {2, 500});
+  for (const std::int64_t most : {std::int64_t{399}, std::int64_t{499}, std::int64_t{1} << 30}) {
+    const ValueRange range{0, most, false, true, true};
+    const auto values = drawn<std::int32_t>(random_indices(tensor, 1000, range, 1));
+    for (const int row : {0, 500}) {
+      std::set<std::int32_t> valid;
+      int others = 0;
+      for (int i = row; i < row + 500; ++i) (values[i] <= most ? valid.insert(values[i]).second : ++others > 0);
+      CHECK(valid.size() == std::min<std::size_t>(500, most + 1));
+      CHECK(others == 500 - static_cast<int>(valid.size()));
+      CHECK(*valid.begin() >= 0);
+    }
+  }
 }
 
 TEST_CASE("where no value is valid, and where there is no element") {

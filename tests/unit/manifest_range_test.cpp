@@ -35,13 +35,20 @@ TEST_CASE("a range of valid values is read, and told as it is written") {
   CHECK(offsets.range->rising);
   CHECK_FALSE(offsets.range->checked);
   CHECK(offsets.when->text == "N > 1");
+  CHECK_FALSE(offsets.range->distinct);
+  const KernelInfo::Tensor rows =
+      info_of("//! tensor I : J[N] in 0..R - 1 distinct N > 1 checked when R > 1").tensors[0];
+  REQUIRE(rows.range);
+  CHECK(rows.range->distinct->text == "N > 1");
+  CHECK(rows.range->checked);
+  CHECK(rows.when->text == "R > 1");
   CHECK_FALSE(info_of("//! tensor S : J[N]").tensors[0].range);
 }
 
 TEST_CASE("a range is an object of the JSON, and null where every value is valid") {
   const std::string json = json_of(info_of("//! tensor I : s32[N] in 0..R rising\n//! tensor S : f32[R]"));
   CHECK(json.find(R"("range":{"least":{"text":"0",)") != std::string::npos);
-  CHECK(json.find(R"("rising":true,"checked":false})") != std::string::npos);
+  CHECK(json.find(R"("rising":true,"checked":false,"distinct":null})") != std::string::npos);
   CHECK(json.find(R"("range":null)") != std::string::npos);
 }
 
@@ -59,6 +66,10 @@ TEST_CASE("a range that contradicts its declaration is refused") {
   refused({"//! tensor I : u8[N] in 0..256", 28, 3, "the elements of I may be u8, which cannot be 256"});
   refused({"//! tensor I : u32[N] in -1..R", 26, 2, "the elements of I may be u32, which cannot be -1"});
   refused({"//! tensor I : J[N] in 0..2147483648", 27, 10, "the elements of I may be s32, which cannot be 2147483648"});
+  refused({"//! tensor I : s32[N] in 0..R distinct", 39, 1,
+           "expected the condition of distinct, found the end of the line"});
+  refused({"//! tensor I : s32[N] in 0..R distinct X", 40, 1, "unknown name X"});
+  refused({"//! tensor I : s32[N] in 0..R rising distinct 1", 38, 8, "unknown tensor attribute distinct"});
   refused({"//! tensor I : s32[N] in 0..R falling", 31, 7, "unknown tensor attribute falling"});
 }
 

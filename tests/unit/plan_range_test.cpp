@@ -27,7 +27,8 @@ TEST_CASE("a plan has the range of its indices") {
   CHECK(range->most == 19);
   CHECK(range->rising);
   CHECK_FALSE(range->checked);
-  CHECK(json_of(made).find(R"("range":{"least":2,"most":19,"rising":true,"checked":false})") != std::string::npos);
+  CHECK(json_of(made).find(R"("range":{"least":2,"most":19,"rising":true,"checked":false,"distinct":false})") !=
+        std::string::npos);
   CHECK_FALSE(argument(plan(kernel(""), request(10, 5)).value(), "I").range);
 }
 
@@ -48,6 +49,21 @@ TEST_CASE("no valid value for an element is an error, unless the kernel checks t
   CHECK(refusal(kernel("in 0..R - 1"), request(0, 0)) == "planned");
   const Plan checked = plan(kernel("in 0..R - 1 checked"), request(0, 3)).value();
   CHECK(argument(checked, "I").range->most == -1);
+}
+
+TEST_CASE("values are distinct where the condition is true, and more of them than are valid are an error") {
+  const auto distinct = [](const char* condition, std::int64_t r, std::int64_t n) {
+    return refusal(kernel(fmt::format("in 1..R distinct {}", condition)), request(r, n));
+  };
+  CHECK(argument(plan(kernel("in 1..R distinct P == 2"), request(5, 5)).value(), "I").range->distinct);
+  CHECK_FALSE(argument(plan(kernel("in 1..R distinct P == 3"), request(5, 6)).value(), "I").range->distinct);
+  CHECK(distinct("P == 2", 5, 6) ==
+        "invalid_argument: k: tensor I has 6 distinct elements in a row, but fewer values are valid: 1..R is 1..5; R = "
+        "5");
+  CHECK(distinct("P == 2", 5, 0) == "planned");
+  CHECK(refusal(kernel("in 1..R distinct 1 checked"), request(5, 6)) == "planned");
+  const Plan read = parse_plan(json_of(plan(kernel("in 1..R distinct 1"), request(5, 5)).value())).value();
+  CHECK(argument(read, "I").range->distinct);
 }
 
 TEST_CASE("an operand of a hook may have a range") {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 
 #include "element.h"
 #include "layout.h"
@@ -59,6 +60,20 @@ class IndexCheck {
     return text;
   }
 
+  // Returns "" if no valid value is there twice in a row, where values are distinct. No kernel checks that.
+  std::string repetition() const {
+    if (!range_.distinct) return {};
+    std::unordered_map<std::int64_t, std::int64_t> places;  // of the values of a row
+    for (std::int64_t i = 0; i < values_.count(); ++i) {
+      if (i % argument_.shape.back() == 0) places.clear();
+      if (outside(i)) continue;
+      if (const auto [place, first] = places.emplace(values_[i], i); !first)
+        return fmt::format("{}: {} is {}, as {} is, and these values are distinct", file_.path, name(i), values_[i],
+                           name(place->second));
+    }
+    return {};
+  }
+
  private:
   bool outside(std::int64_t index) const { return values_[index] < range_.least || values_[index] > range_.most; }
   bool falls(std::int64_t index) const {
@@ -81,7 +96,10 @@ Outcome<std::vector<std::string>> check_indices(const Plan& plan, const DataChoi
   for (const Argument& argument : plan.arguments) {
     const auto file = choices.inputs.find(argument.name);
     if (!argument.range || file == choices.inputs.end()) continue;
-    const std::string fault = IndexCheck(file->second, argument).fault();
+    const IndexCheck check(file->second, argument);
+    if (const std::string repeated = check.repetition(); !repeated.empty())
+      return failed(ErrorCode::invalid_argument, "{}", repeated);
+    const std::string fault = check.fault();
     if (fault.empty()) continue;
     if (!argument.range->checked) return failed(ErrorCode::invalid_argument, "{}", fault);
     notes.push_back(fault + "; the kernel checks these values itself");

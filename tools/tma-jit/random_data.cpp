@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <unordered_set>
 #include <vector>
 
 #include "element.h"
@@ -77,9 +78,12 @@ std::int64_t draw_outside(Generator& generator, const ValueRange& range) {
 std::vector<std::int64_t> draw_row(Generator& generator, const ValueRange& range, std::int64_t count, bool strays) {
   std::vector<std::int64_t> row(static_cast<std::size_t>(count), range.least);
   if (range.least > range.most || row.empty()) return row;
+  const std::uint64_t more = static_cast<std::uint64_t>(range.most) - static_cast<std::uint64_t>(range.least);
+  std::unordered_set<std::int64_t> taken;  // of distinct values
   for (std::int64_t& value : row) {
-    const bool stray = strays && range.checked && !range.rising && generator.next() % 16 == 0;
-    value = stray ? draw_outside(generator, range) : draw_in(generator, range);
+    const bool stray = (strays && range.checked && !range.rising && generator.next() % 16 == 0) || taken.size() > more;
+    do value = stray ? draw_outside(generator, range) : draw_in(generator, range);
+    while (range.distinct && !stray && !taken.insert(value).second);
   }
   if (!range.rising) return row;
   row.back() = range.most;

@@ -25,9 +25,9 @@ template <int Scales, class X> __device__ inline ReferenceScale reference_scale(
   }
   const f64 nan = __longlong_as_double(-1);
   if constexpr (Scales == 5) {
-    if (none) return {nan, nan};
-    const f64 scale = nearest_e4m3(static_cast<f32>(static_cast<f32>(greatest / 6) / unit));
-    return {scale, scale * unit};
+    const f64 units = greatest == 0 ? 0 : static_cast<f32>(static_cast<f32>(greatest / 6) / fabs(unit));
+    const f64 scale = none || units != units ? nan : nearest_e4m3(units);
+    return {scale, static_cast<f32>(scale * unit)};
   } else {
     if (kFour && none) return {255, nan};
     int exponent = -127;
@@ -36,12 +36,14 @@ template <int Scales, class X> __device__ inline ReferenceScale reference_scale(
   }
 }
 
-// The code of the e2m1 that is nearest to x in units of the scale, of two the even one; 0 if the scale is NaN.
+// The code of the e2m1 that is nearest to x in units of the scale, of two the even one; 0 if the scale is NaN, and 6's
+// if it is 0 or infinite and x infinite.
 __device__ inline f64 e2m1_code(f64 x, const ReferenceScale& scale) {
   const f64 numbers[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
   if (scale.value != scale.value) return 0;
-  const f32 inverse = scale.value == 0 ? 0.0F : static_cast<f32>(1 / scale.value);
+  const f32 inverse = fabs(scale.value) < 0x1p-126 ? 0.0F : static_cast<f32>(1 / scale.value);
   f64 q = static_cast<f32>(x) * inverse;  // rounded as it is there
+  if (q != q) return 7;
 #if __CUDA_ARCH__ < 1000
   if (fabs(q) < 1) q = copysign(rint(fabs(q) * 8388608) / 8388608, q);
 #endif

@@ -12,7 +12,7 @@
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
 //!
 //! tensor  S : T[COUNT, N]
-//! tensor  I : J[COUNT]  in 0..R - 1  checked
+//! tensor  I : J[COUNT]  in 0..R - 1  distinct UNIQUE  checked
 //! tensor  D : T[R, N]  out
 //!
 //! work    flops 0  bytes 2 * COUNT * N * sizeof(T) + COUNT * sizeof(J)

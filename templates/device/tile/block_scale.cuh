@@ -13,13 +13,14 @@ template <int Scales> struct BlockFormat {
 struct BlockScale {
   u8 code;
   f32 inverse;   // what elements are multiplied by
-  bool none;     // whether it is NaN
+  bool none;     // whether it is NaN, or in units of one
   bool bounded;  // whether multiplied elements are surely below 7, for e2m1
 };
 
 // The scale of elements of which `greatest` is the greatest magnitude: the least power of two with which none is beyond
-// the largest number, or a sixth of it rounded to e4m3, in units of `unit`. For e2m1, which has no NaN, the scale is
-// one where `greatest` is.
+// the largest number, or a sixth of it rounded to e4m3, in units of the magnitude of `unit`, because products take
+// scales without a sign. For e2m1, which has no NaN, the scale is one where `greatest` is. Elements are 0 where scale *
+// unit is below the normal numbers, as under a unit of 0, or NaN, as under a unit that is NaN or infinite.
 template <int Scales> __device__ inline BlockScale block_scale(f32 greatest, f32 unit) {
   using Format = BlockFormat<Scales>;
   if constexpr (Format::kPower) {
@@ -30,9 +31,10 @@ template <int Scales> __device__ inline BlockScale block_scale(f32 greatest, f32
     const int code = max(static_cast<int>(bits >> 23) - kExponent + ((bits & 0x7fffff) > kFraction), 0);
     return {static_cast<u8>(code), __uint_as_float((254u - code) << 23), false, bits < 0x7f800000};
   } else {
-    const e4m3 scale = from_f32<e4m3>(__fdiv_rn(__fdiv_rn(greatest, 6.0F), unit));
+    const e4m3 scale = from_f32<e4m3>(greatest == 0 ? 0.0F : __fdiv_rn(__fdiv_rn(greatest, 6.0F), fabsf(unit)));
     const f32 of = to_f32(scale) * unit;
-    return {scale.bits, of == 0 ? 0.0F : __frcp_rn(of), greatest != greatest, scale.bits >= 8 && scale.bits < 0x7e};
+    return {scale.bits, fabsf(of) < 1.17549435e-38F ? 0.0F : __frcp_rn(of), of != of,
+            scale.bits >= 8 && scale.bits < 0x7e};
   }
 }
 
