@@ -31,6 +31,7 @@
 //! let     AT_32   = alignment(D) >= 32 && ROWS_D % 32 == 0 "D's innermost rows are whole units of 32 bytes"
 //!
 //! require sizeof(T) <= 4                           "a word has at least an element"
+//! require ROWS * sizeof(T) >= 128                  "a row of a transposed tile is whole units of its swizzle, 128 bytes"
 //! require P4 != 4                                  "the innermost dimension of S must move"
 //! require FUSE_D == 0 || P3 != 4                   "the two innermost dimensions of D must be other ones than S's innermost"
 //! require FUSE_S == 0 || (P4 != 3 && (FUSE_D == 0 || P3 != 3)) "the two innermost dimensions of S must be other ones than D's"

@@ -227,6 +227,22 @@ TEST_CASE("the innermost dimension moves by words, of one dimension or of two th
          "--pitch", "D=128"});
 }
 
+TEST_CASE("permutations by words are refused tiles that are narrower than their swizzle") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::vector<std::string> words = {"run",           "permute", kDevice, kEmulator, "--check", "--template-file",
+                                          "permute_words", "WARPS=2", "N0=1",  "N1=8",    "N2=2",    "N3=191",
+                                          "N4=80",         "P0=2",    "P1=4",  "P2=3",    "P3=0",    "P4=1"};
+  const auto run_with = [&](const char* type) {
+    std::vector<std::string> typed = words;
+    typed.push_back(type);
+    return run_command(typed);
+  };
+  const CommandResult refused = run_with("T=u8");
+  CHECK(refused.exit == 1);
+  CHECK(refused.err.find("a row of a transposed tile is whole units of its swizzle") != std::string::npos);
+  CHECK(run_with("T=bf16").exit == 0);
+}
+
 TEST_CASE("permute has an example, and takes rows at any pitch and address") {
   if (!has_compiler() || !kHasEmulator) return;
   check_passes({"permute", kDevice, kEmulator});

@@ -8,7 +8,7 @@
 template <class T, int Rows, int Columns> struct WordTile {
   static constexpr int kSize = sizeof(T), kPerWord = 4 / kSize;  // bytes of an element; elements of a word
   static constexpr int kHeld = 32, kPitch = Rows * kSize;        // rows that a thread has; bytes of a transposed row
-  static_assert(kSize <= 4);
+  static_assert(kSize <= 4 && kPitch % 128 == 0);                // a row is whole units of the swizzle
 
   alignas(128) u8 bytes[Columns * kPitch];
 
