@@ -268,12 +268,15 @@ Result<void> parse_preset(LineParser& line, Builder& builder) {
   }
   TMA_JIT_CHECK(line.finish(preset, preset.when ? "an operator, a doc text or the end of the line"
                                                 : "\",\", \"when\", a doc text or the end of the line"));
-  const bool several = presets.size() > 1;
+  if (presets.size() == 1) {
+    preset.settings = std::move(presets.front());
+    builder.result.presets.push_back(std::move(preset));
+    return {};
+  }
   for (std::vector<Preset::Setting>& settings : presets) {
-    preset.settings = std::move(settings);
-    if (several) preset.text = text_of(preset);
-    const bool last = &settings == &presets.back();
-    builder.result.presets.push_back(last ? std::move(preset) : preset);
+    Preset& added = builder.result.presets.emplace_back(preset);
+    added.settings = std::move(settings);
+    added.text = text_of(added);
   }
   return {};
 }

@@ -100,8 +100,9 @@ bool Evaluator::conditional(const Node& here, std::int64_t& value) {
   return node(here.operands[0], value) && node(here.operands[value != 0 ? 1 : 2], value);
 }
 
-// Evaluates an operator or a function of two operands.
+// Evaluates an operator or a function of two operands, or of a list that is not expanded, whose value is the scope's.
 bool Evaluator::binary(const Node& here, std::int64_t& value) {
+  if (here.operands[1] == Node::kNone) return node(here.operands[0], value);
   std::int64_t other = 0;
   if (!node(here.operands[0], value) || !node(here.operands[1], other)) return false;
   const Outcome outcome = apply_binary(here.op, value, other);
@@ -180,7 +181,7 @@ int Expression::take(const Expression& from, int node) {
     copy.value = known - references_.begin();
     if (known == references_.end()) references_.push_back(referred);
   }
-  nodes_.push_back(std::move(copy));
+  nodes_.push_back(copy);
   return static_cast<int>(nodes_.size()) - 1;
 }
 

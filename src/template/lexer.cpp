@@ -17,7 +17,7 @@ constexpr std::array<Class, 256> kClasses = [] {
   for (std::size_t c = 'A'; c <= 'Z'; ++c) classes[c] = Class::letter;
   for (std::size_t c = '0'; c <= '9'; ++c) classes[c] = Class::digit;
   for (const char c : std::string_view("?:|&^<>+-*/%!~()[]{},=.;"))
-    classes[static_cast<std::size_t>(c)] = Class::symbol;
+    classes[static_cast<unsigned char>(c)] = Class::symbol;
   classes['_'] = Class::letter;
   return classes;
 }();

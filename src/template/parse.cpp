@@ -26,9 +26,10 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
   }
   if (is_single(word.text)) {
     const auto [first, inserted] = builder.seen.emplace(word.text, word.at);
-    if (!inserted)
+    if (!inserted) {
       return line.error(word.at, fmt::format("a second {}; the first is on {}", word.text,
                                              builder.line_text(first->second, word.at)));
+    }
   }
   if (word.at.file != 0 && (word.text == "kernel" || word.text == "prefer" || word.text == "use")) {
     return line.error(word.at, fmt::format("{} stands in the template itself, not in a file that it uses", word.text));

@@ -234,7 +234,7 @@ TEST_CASE("permutations by words are refused tiles that are narrower than their 
                                           "N4=80",         "P0=2",    "P1=4",  "P2=3",    "P3=0",    "P4=1"};
   const auto run_with = [&](const char* type) {
     std::vector<std::string> typed = words;
-    typed.push_back(type);
+    typed.emplace_back(type);
     return run_command(typed);
   };
   const CommandResult refused = run_with("T=u8");

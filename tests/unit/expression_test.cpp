@@ -91,6 +91,7 @@ TEST_CASE("functions") {
   CHECK(result_of("min(3, 1, 2)") == "1");
   CHECK(result_of("max(3, 1, 2)") == "3");
   CHECK(result_of("max(min(M, 7), ceil_div(M, BM))") == "33");
+  CHECK(result_of("sum(M) - max(ZERO)") == "4097");  // of lists that are not expanded
   CHECK(result_of("sizeof(bf16) + sizeof(f64) * 10 + sizeof(e4m3) * 100") == "182");
 }
 
