@@ -41,7 +41,10 @@ class DeviceScope final : public templates::Scope {
 
 // Returns whether the preset's condition excludes this device for every problem.
 bool for_other_devices(const templates::Preset& preset, const DeviceInfo& device) {
-  return preset.when.has_value() && preset.when->evaluate(DeviceScope(device)).value_or(1) == 0;
+  return preset.when.has_value() &&
+         std::ranges::any_of(preset.when->conjuncts(), [&](const templates::Expression& part) {
+           return part.evaluate(DeviceScope(device)).value_or(1) == 0;
+         });
 }
 
 // Returns whether a preset that fits no problem with the defaults of the params that it leaves out may be as intended:

@@ -136,7 +136,7 @@ TEST_CASE("a preset whose condition excludes the device is left out, whatever el
 //! dim N
 //! param KB = 64 in {64, 100, 200}
 //! launch grid 1 block 32 smem KB * 1024
-//! preset KB = 200 when device.smem_per_block >= 200000 && N > 1000000
+//! preset KB = 200 when N > 1000000 && device.smem_per_block >= 200000
 //! preset KB = 100 when device.compute_capability == 120
 )";
   CHECK(listed(text, {}, "h100") == std::vector<std::string>{"N=1024 KB=200 ", "N=1024 KB=64 "});

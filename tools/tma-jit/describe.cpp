@@ -72,9 +72,10 @@ std::string describe(const Argument& argument) {
   if (argument.workspace_bytes > 0) text += fmt::format(" {} bytes", argument.workspace_bytes);
   if (argument.workspace_zeroed) text += " zeroed";
   if (argument.output) text += " out";
-  if (const auto& range = argument.range)
+  if (const auto& range = argument.range) {
     text += fmt::format(" in {}..{}{}{}", range->least, range->most, range->rising ? " rising" : "",
                         range->distinct ? " distinct" : "");
+  }
   if (argument.hooks_offset) text += ", of hooks";
   return text + "\n";
 }

@@ -67,9 +67,10 @@ class IndexCheck {
     for (std::int64_t i = 0; i < values_.count(); ++i) {
       if (i % argument_.shape.back() == 0) places.clear();
       if (outside(i)) continue;
-      if (const auto [place, first] = places.emplace(values_[i], i); !first)
+      if (const auto [place, first] = places.emplace(values_[i], i); !first) {
         return fmt::format("{}: {} is {}, as {} is, and these values are distinct", file_.path, name(i), values_[i],
                            name(place->second));
+      }
     }
     return {};
   }
