@@ -13,7 +13,7 @@ namespace {
 CommandResult on_h100(std::vector<std::string> words) {
   for (const char* word : {"--device", "h100", "--templates"}) words.emplace_back(word);
   words.push_back(template_folder());
-  return run_command(words);
+  return run_command(words, own_cache());
 }
 
 TEST_CASE("show") {
