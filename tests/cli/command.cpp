@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -49,14 +50,15 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-// The test's environment with its cache and no other TMA_JIT_ variable, and then the given ones: the last of a name
-// counts.
+// The test's environment with its cache and no other TMA_JIT_ variable, and the given ones. No name is there twice.
 std::vector<std::string> environment_with(const Variables& more) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!std::string_view(*entry).starts_with("TMA_JIT_")) all.emplace_back(*entry);
+  const bool has_cache = std::any_of(more.begin(), more.end(),
+                                     [](const std::string& entry) { return entry.starts_with("TMA_JIT_CACHE_DIR="); });
   const char* shared = std::getenv("TMA_JIT_CACHE_DIR");
-  all.push_back(shared == nullptr ? own_cache().front() : std::string("TMA_JIT_CACHE_DIR=") + shared);
+  if (!has_cache) all.push_back(shared == nullptr ? own_cache().front() : std::string("TMA_JIT_CACHE_DIR=") + shared);
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
