@@ -41,9 +41,9 @@ struct TemplateSet::Embedded {
 struct TemplateSet::File {
   std::string stem;
   const Text* text;
-  std::vector<std::string> archs;
-  TemplatePointer parsed{};    // null: not yet
-  std::optional<Bare> bare{};  // where it was asked for before `parsed`
+  std::vector<std::string> archs{};  // as declared; empty: not read yet
+  TemplatePointer parsed{};          // null: not yet
+  std::optional<Bare> bare{};        // where it was asked for before `parsed`
 };
 
 // An embedded file that was found by its stem, without looking at the others.
@@ -240,7 +240,7 @@ std::vector<TemplateSet::File>& TemplateSet::embedded_files(std::string_view ker
   if (const auto known = embedded_files_.find(kernel); known != embedded_files_.end()) return known->second;
   std::vector<File> files;
   for (const Text& text : embedded_texts().texts) {
-    if (text.kernel == kernel) files.push_back({stem_of(text.file), &text, declared_archs(text.text())});
+    if (text.kernel == kernel) files.push_back({stem_of(text.file), &text});
   }
   std::ranges::sort(files, {}, &File::stem);
   return embedded_files_.emplace(kernel, std::move(files)).first->second;
@@ -271,7 +271,11 @@ Result<std::vector<TemplatePointer>> TemplateSet::find(std::string_view kernel, 
   const std::lock_guard lock(mutex_);
   if (!embedded_only() || kernel.empty() || embedded_files(kernel).empty()) return locked_find(kernel);
   std::vector<File>& files = embedded_files(kernel);
-  const auto used = [&](const File& file) { return !of_use || std::ranges::any_of(file.archs, of_use); };
+  const auto used = [&](File& file) {
+    if (!of_use) return true;
+    if (file.archs.empty()) file.archs = declared_archs(file.text->text());
+    return std::ranges::any_of(file.archs, of_use);
+  };
   const bool any = std::ranges::any_of(files, used);
   std::vector<TemplatePointer> found;
   for (File& file : files) {
