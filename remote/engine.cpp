@@ -1,5 +1,7 @@
 #include "remote/engine.h"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -53,6 +55,11 @@ std::string Settings::option(std::string_view name) const {
       return decoded(pair.substr(name.size() + 1));
   }
   return {};
+}
+
+OpensslThread::~OpensslThread() {
+  const NoFork no_fork(settings_);
+  ::OPENSSL_thread_stop();
 }
 
 void write_message(tma_jit_remote_message message, std::string_view text) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tma_jit/c_remote.h>
 
@@ -72,10 +74,33 @@ class NoFork {
   const Settings& settings_;
 };
 
+// An engine's connection, as the core holds it.
+struct Opened {
+  Settings settings;
+  std::unique_ptr<Connection> connection;
+};
+
+// Ends what OpenSSL keeps for the calling thread when an engine's function returns. At the end of the thread OpenSSL
+// would take a lock while forks are allowed, and a child forked at that moment would find it locked for ever.
+class OpensslThread {
+ public:
+  explicit OpensslThread(const Settings& settings) : settings_(settings) {}
+  ~OpensslThread();
+  OpensslThread(const OpensslThread&) = delete;
+  OpensslThread& operator=(const OpensslThread&) = delete;
+
+ private:
+  const Settings& settings_;
+};
+
 // Copies a text, cut to what there is room for.
 void write_message(tma_jit_remote_message message, std::string_view text);
 
-inline tma_jit_remote_status told(const Answer& answer, tma_jit_remote_message message) {
+// Calls `verb` with the connection, and returns the status and the reason of its answer.
+template <class Verb> tma_jit_remote_status answered(void* opened, tma_jit_remote_message message, const Verb& verb) {
+  const auto& [settings, connection] = *static_cast<Opened*>(opened);
+  const OpensslThread thread(settings);
+  const Answer answer = verb(*connection);
   write_message(message, answer.reason);
   return static_cast<tma_jit_remote_status>(answer.status);
 }
@@ -85,25 +110,33 @@ template <class Made> const tma_jit_remote_engine* engine_of() {
   static const tma_jit_remote_engine table = {
       sizeof(tma_jit_remote_engine),
       [](const tma_jit_remote_settings* given, tma_jit_remote_message message) -> void* {
+        const Settings settings(*given);
+        const OpensslThread thread(settings);
         std::string reason;
-        Connection* made = Made::open(Settings(*given), reason).release();
+        std::unique_ptr<Connection> made = Made::open(settings, reason);
         write_message(message, reason);
-        return made;
+        return made == nullptr ? nullptr : new Opened{settings, std::move(made)};
       },
-      [](void* connection) { delete static_cast<Connection*>(connection); },
-      [](void* connection, const char* key, tma_jit_remote_receiver receive, void* receiver,
+      [](void* opened) {
+        const std::unique_ptr<Opened> ended(static_cast<Opened*>(opened));
+        const OpensslThread thread(ended->settings);
+        ended->connection.reset();
+      },
+      [](void* opened, const char* key, tma_jit_remote_receiver receive, void* receiver,
          tma_jit_remote_message message) {
-        return told(static_cast<Connection*>(connection)->get(key, Receiver(receive, receiver)), message);
+        return answered(opened, message,
+                        [&](Connection& connection) { return connection.get(key, Receiver(receive, receiver)); });
       },
-      [](void* connection, const char* key, const void* bytes, std::size_t count, tma_jit_remote_message message) {
-        return told(static_cast<Connection*>(connection)->put(key, {static_cast<const std::byte*>(bytes), count}),
-                    message);
+      [](void* opened, const char* key, const void* bytes, std::size_t count, tma_jit_remote_message message) {
+        return answered(opened, message, [&](Connection& connection) {
+          return connection.put(key, {static_cast<const std::byte*>(bytes), count});
+        });
       },
-      [](void* connection, const char* key, tma_jit_remote_message message) {
-        return told(static_cast<Connection*>(connection)->exists(key), message);
+      [](void* opened, const char* key, tma_jit_remote_message message) {
+        return answered(opened, message, [&](Connection& connection) { return connection.exists(key); });
       },
-      [](void* connection, tma_jit_remote_message message) {
-        return told(static_cast<Connection*>(connection)->health(), message);
+      [](void* opened, tma_jit_remote_message message) {
+        return answered(opened, message, [&](Connection& connection) { return connection.health(); });
       }};
   return &table;
 }

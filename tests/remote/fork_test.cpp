@@ -16,7 +16,7 @@ using cache::sample_key;
 
 namespace {
 
-constexpr int kForks = 40;
+constexpr int kForks = 100;
 
 // Returns whether the child gets the entry, within ten seconds.
 bool child_gets(const cache::LayerSettings& given) {
