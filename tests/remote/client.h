@@ -13,6 +13,9 @@
 
 namespace tma_jit::testing {
 
+// How long a cache waits for a server that answers: a machine with other work to do may need seconds.
+inline constexpr std::chrono::seconds kPatience{10};
+
 // One process's cache, with a folder of its own.
 class Client {
  public:
@@ -20,6 +23,7 @@ class Client {
     settings.root = folder_.path() / "cache";
     settings.remote.address.url = url;
     settings.remote.role = role;
+    settings.remote.wait = kPatience;
     settings.remote.system_keys = folder_.path() / "no-keys";
     settings.warn = [this](const std::string& text) { warnings.push_back(text); };
   }

