@@ -26,6 +26,8 @@
 //! tensor  B   box [BN, BK]    swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N] swizzle EPI_N * sizeof(O)  view
 //!
+//! workspace state  8 * AMAX  zero                  "LargestState"
+//!
 //! cluster PAIR
 //! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(4 * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * max(100, 2 * WIDE), ((M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "as gemm's; not measured"
@@ -68,9 +70,12 @@ struct Smem {
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
-    const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap G, const __grid_constant__ CUtensorMap B,
-    const __grid_constant__ Mapped<O, 2> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(const __grid_constant__ CUtensorMap A,
+                                                                    const __grid_constant__ CUtensorMap G,
+                                                                    const __grid_constant__ CUtensorMap B,
+                                                                    const __grid_constant__ Mapped<O, 2> D,
+                                                                    View<f32, 1> LARGEST, u8* state, const Dims dims,
+                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
@@ -78,8 +83,10 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
   run_block<PAIR, kColumns>(
       smem, tiles.rank() == 0,
       [&] {
-        store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(smem, Consumer(smem.accumulators), D, {dims.M, dims.N}, tiles,
-                                                         steps, hooks, gated<BN>(hooks));
+        const auto& to = compared<AMAX>(D, state);
+        const int count = store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(
+            smem, Consumer(smem.accumulators), to, {dims.M, dims.N}, tiles, steps, hooks, gated<BN>(hooks));
+        finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
       },
       [&] {
         load_shares<PAIR>(smem, A, tma::PairedMaps{G, B}, tiles, steps);

@@ -50,6 +50,8 @@
 //! tensor  B   box [BOX_N, BK]         swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
 //!
+//! workspace state  8 * AMAX  zero                 "LargestState"
+//!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)  cycles 10767 + (CLUSTER > 1) * 223 + max(WAVES * (60 + ceil_div(K, BK) * STEP), MEMORY) + min(WAVES * ceil_div(K, BK) * STEP, MEMORY) * 45 / 100 + STORE * (PINGPONG ? 2 : WAVES) + (M <= 64 && BM > 64 ? 20000 : 0) "as gemm's"
@@ -103,8 +105,8 @@ static_assert(sizeof(Smem) <= SMEM);
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
 // to D may be in progress when it stores one.
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To>
+__device__ void consume(Smem& smem, const To& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   const int group = threadIdx.x / kWarpgroup;
   multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, Store>(
       smem.pipeline, smem, tiles, steps,
@@ -117,9 +119,12 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
   if (threadIdx.x % kWarpgroup == 0) tma::wait_read<0>();  // shared memory must outlive the stores that read it
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
-    const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap G, const __grid_constant__ CUtensorMap B,
-    const __grid_constant__ Mapped<O, 2> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(const __grid_constant__ CUtensorMap A,
+                                                                    const __grid_constant__ CUtensorMap G,
+                                                                    const __grid_constant__ CUtensorMap B,
+                                                                    const __grid_constant__ Mapped<O, 2> D,
+                                                                    View<f32, 1> LARGEST, u8* state, const Dims dims,
+                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int steps = ceil_div<u32>(dims.K, BK);
   const Tiles tiles(dims.M, dims.N);
@@ -128,7 +133,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
     start_consumer<CLUSTER>(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
-    consume(smem, D, tiles, dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, tiles, dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
   } else {  // ptxas places this first, so that its instructions are there early
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     const tma::PairedMaps both = {G, B};
