@@ -22,6 +22,7 @@
 //! let     LATENCY = max(TURNS * 900, TURNS * TILES * 900 / (device.sm_count * RESIDENT))
 //!
 //! require sizeof(T) == 2                           "lanes read pairs of 16-bit elements; other files multiply 8-bit ones"
+//! require INVARIANT == 0                           "warps share K; other files sum it in the order of many rows"
 //! require AMAX == 0                                "results of few rows are not compared; other files compare them"
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(G) >= VEC "A, B and G must begin at a multiple of the access"

@@ -7,6 +7,8 @@
 //! type    O      = bf16  in {bf16, f16, f32, e4m3, s8}       "elements of D; e4m3 and s8 saturate"
 //! dim     M, N, K in 0..2147483647
 //!
+//! param   INVARIANT = 0 in {0, 1}  asked           "1: a row of D has the same bits whatever the other rows of A, and their number"
+//! param   DYNAMIC = 0   in {0, 1}  asked           "1: blocks take tiles as they get to them, beside kernels that have some of the SMs for a time; 0: each has its own tiles"
 //! param   AMAX   = 0    in {0, 1}                   "1: LARGEST becomes the largest magnitude of D before it is rounded"
 //!
 //! let     TERMS  = 1                                "products of each pair of elements"
