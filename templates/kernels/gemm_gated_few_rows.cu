@@ -22,6 +22,8 @@
 //! let     LATENCY = max(TURNS * 900, TURNS * TILES * 900 / (device.sm_count * RESIDENT))
 //!
 //! require sizeof(T) == 2                           "lanes read pairs of 16-bit elements; other files multiply 8-bit ones"
+//! require INVARIANT == 0                           "warps share K; other files sum it in the order of many rows"
+//! require AMAX == 0                                "results of few rows are not compared; other files compare them"
 //! require M <= ROWS                                "a block multiplies all rows of A"
 //! require alignment(A) >= VEC && alignment(B) >= VEC && alignment(G) >= VEC "A, B and G must begin at a multiple of the access"
 //! require stride(A, 0) * sizeof(T) % VEC == 0 && stride(B, 0) * sizeof(T) % VEC == 0 && stride(G, 0) * sizeof(T) % VEC == 0 "rows of A, B and G must begin at multiples of the access"
@@ -61,7 +63,7 @@ using Smem = FewRowsSums<WARPS, ROWS, 2 * BN>;
 static_assert(sizeof(Smem) == SMEM);
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<const T, 2> A, View<const U, 2> G,
-                                                                         View<const U, 2> B, View<O, 2> D,
+                                                                         View<const U, 2> B, View<O, 2> D, View<f32, 1>,
                                                                          const Dims dims,
                                                                          const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();

@@ -32,7 +32,9 @@
 //! require SMEM <= device.smem_per_block && (SMEM + 1024) * BLOCKS <= device.smem_per_sm "the pipelines of an SM's blocks must fit in shared memory"
 //! require (WM * WIDE / 32 + WM / 2 + WIDE / 2 + 60 + 64 * (FLOAT8 && device.compute_capability >= 90 && device.compute_capability < 120)) * THREADS * BLOCKS <= device.registers_per_sm && WM * WIDE <= 4096 "accumulators and fragments must fit in registers, from sm_90 to below sm_120 those of 8-bit floats widened to 16 bits too"
 //!
-//! launch  grid ceil_div(TILES, WAVES)  block THREADS  smem SMEM
+//! workspace state  8 * AMAX  zero                  "LargestState"
+//!
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES))  block THREADS  smem SMEM
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)
 //! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "an error of one sum is multiplied by the other"
 //!
@@ -88,6 +90,7 @@ struct Problem {
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<const T, 2> A, View<const U, 2> G,
                                                                          View<const U, 2> B, View<O, 2> D,
+                                                                         View<f32, 1> LARGEST, u8* state,
                                                                          const Dims dims,
                                                                          const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
@@ -95,12 +98,14 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<co
   const int warp = threadIdx.x / 32, row = warp * WM;
 
   mma::clear_unfilled<STAGES, THREADS>(smem, p.k);
+  const auto& to = compared<AMAX>(D, state);
   mma::multiply_copied<T, U, WM, WIDE, TERMS, STAGES, THREADS, VEC>(
       smem, p, row, 0, [&](const Tile& tile, const Accumulators& acc) {
         const int first = tile.row * BM + row, column = tile.column * BN;
-        store_warp<f32>(smem.staged[warp], D, p.extent, first, column,
+        store_warp<f32>(smem.staged[warp], to, p.extent, first, column,
                         gated<BN>(hooks)(acc, first, column).columns<BN>(0), hooks);
       });
+  finish_compare(to, LARGEST, 1, gridDim.x * WARPS);
 }
 
 #endif

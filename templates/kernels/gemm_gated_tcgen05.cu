@@ -14,7 +14,7 @@
 //! let     THREADS   = 192                          "four warps store, one loads, one multiplies"
 //! let     EPI_N     = BN * sizeof(O) % 128 == 0 ? min(64, 128 / sizeof(O)) : 32 "columns of D stored together, of which a thread has the sums of both products"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
-//! let     SMEM      = align_up(STAGES * (BM + WIDE / PAIR) * 128 + EPI_TILES * BM * EPI_N * sizeof(O) + 16 * STAGES + 48, 1024)
+//! let     SMEM      = align_up(STAGES * (BM + WIDE / PAIR) * 128 + EPI_TILES * BM * EPI_N * sizeof(O) + 16 * STAGES + 48 + 144 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM * PAIR) * ceil_div(N, BN) "tiles of a pair"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / PAIR))
 //!
@@ -26,8 +26,10 @@
 //! tensor  B   box [BN, BK]    swizzle 128  l2 256  early
 //! tensor  D   box [BM, EPI_N] swizzle EPI_N * sizeof(O)  view
 //!
+//! workspace state  8 * AMAX  zero                  "LargestState"
+//!
 //! cluster PAIR
-//! launch  grid ceil_div(TILES, WAVES) * PAIR  block THREADS  smem SMEM  waits
+//! launch  grid (DYNAMIC ? TILES : ceil_div(TILES, WAVES)) * PAIR  block THREADS  smem SMEM  waits
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)  cycles 18246 + max(4 * M * N * K / (device.sm_count * 8192), WAVES * ceil_div(K, BK) * max(100, 2 * WIDE), ((M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)) / 2230) "as gemm's; not measured"
 //! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 //!
@@ -37,6 +39,7 @@
 
 #include "device/epilogue/gate.cuh"
 #include "device/epilogue/store_tensor_memory.cuh"
+#include "device/pipeline/cancelled_tiles.cuh"
 #include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"
 #include "device/pipeline/tma_operands.cuh"
@@ -64,27 +67,36 @@ struct Smem {
   Staged staged[EPI_TILES];
   Pipeline<STAGES> operands;
   Pipeline<kAccumulators, PAIR> accumulators;  // filled by the multiplying thread, drained by the storing warps
-  u32 address;                                 // of the accumulators, in tensor memory
+  CancelledLaunches<DYNAMIC, PAIR> launches;
+  u32 address;  // of the accumulators, in tensor memory
 };
 static_assert(sizeof(Smem) <= SMEM);
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
-    const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap G, const __grid_constant__ CUtensorMap B,
-    const __grid_constant__ Mapped<O, 2> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(const __grid_constant__ CUtensorMap A,
+                                                                    const __grid_constant__ CUtensorMap G,
+                                                                    const __grid_constant__ CUtensorMap B,
+                                                                    const __grid_constant__ Mapped<O, 2> D,
+                                                                    View<f32, 1> LARGEST, u8* state, const Dims dims,
+                                                                    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const Tiles tiles(dims.M, dims.N);
   const int steps = ceil_div<u32>(dims.K, BK);
+  const bool even = tiles.rank() == 0;
   grid::launch_dependents();
+  if (threadIdx.x == 0) smem.launches.init(kStoreThreads / 32 + (even ? 1 : 0));
   run_block<PAIR, kColumns>(
-      smem, tiles.rank() == 0,
+      smem, even,
       [&] {
-        store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(smem, Consumer(smem.accumulators), D, {dims.M, dims.N}, tiles,
-                                                         steps, hooks, gated<BN>(hooks));
+        const auto& to = compared<AMAX>(D, state);
+        const int count = store_tiles_made_of<f32, Unit<T>::Sum, WIDE, BN>(
+            smem, Consumer(smem.accumulators), to, {dims.M, dims.N}, learning(tiles, smem.launches.drawn), steps, hooks,
+            gated<BN>(hooks));
+        finish_compare(to, LARGEST, count, *tiles.end() * PAIR * (kStoreThreads / 32));
       },
       [&] {
-        load_shares<PAIR>(smem, A, tma::PairedMaps{G, B}, tiles, steps);
+        load_shares<PAIR>(smem, A, tma::PairedMaps{G, B}, cancelling(tiles, smem.launches), steps);
       },
-      [&] { multiply_tiles<PAIR, WIDE>(smem, tiles, steps); });
+      [&] { multiply_tiles<PAIR, WIDE>(smem, learning<true>(tiles, smem.launches.drawn), steps); });
 }
 
 #endif

@@ -27,7 +27,7 @@
 //! let     SHARE     = BN / CLUSTER                 "rows of B, and of G, that a block loads"
 //! let     BOX_M     = BM % 64 == 0 ? 64 : BM       "rows that one copy loads"
 //! let     BOX_N     = SHARE % 64 == 0 ? 64 : SHARE
-//! let     SMEM      = align_up(RING + CONSUMERS * EPI_TILES * EPI_BYTES + 16 * STAGES + 16, 1024)
+//! let     SMEM      = align_up(RING + CONSUMERS * EPI_TILES * EPI_BYTES + 16 * STAGES + 16 + 80 * DYNAMIC, 1024)
 //! let     TILES     = ceil_div(M, BM * CLUSTER) * ceil_div(N, BN) "tiles of a whole cluster"
 //! let     WAVES     = max(1, ceil_div(TILES, device.sm_count / CLUSTER))
 //! let     BROKEN    = K * sizeof(T) % 128 != 0     "rows that lie across 128-byte lines of L2"
@@ -43,12 +43,16 @@
 //! require PROMOTED == 0 || WIDE <= 192 || WIDE == 256 "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require sizeof(O) > 1 || BN % 16 == 0            "TMA stores rows of whole 16 bytes"
+//! require DYNAMIC == 0 || CLUSTER == 1             "a block draws its tiles for itself"
 //! require SHARE % 8 == 0                           "each block of a cluster loads whole swizzle atoms"
 //!
 //! tensor  A   box [BOX_M, BK]         swizzle 128  l2 128
 //! tensor  G   box [BOX_N, BK]         swizzle 128  l2 128  early
 //! tensor  B   box [BOX_N, BK]         swizzle 128  l2 128  early
 //! tensor  D   box [64, EPI_N]         swizzle SWIZZLE  view
+//!
+//! workspace state    8 * AMAX     zero             "LargestState"
+//! workspace tickets  4 * DYNAMIC  zero             "tiles that have been drawn"
 //!
 //! cluster CLUSTER
 //! launch  grid ceil_div(TILES, WAVES) * CLUSTER  block THREADS  smem SMEM  waits
@@ -71,6 +75,7 @@
 
 #include "device/epilogue/gate.cuh"
 #include "device/epilogue/store_results.cuh"
+#include "device/pipeline/drawn_tiles.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/griddepcontrol.cuh"
@@ -98,13 +103,14 @@ struct Smem {
   Staged staged[CONSUMERS][EPI_TILES];
   Pipeline<STAGES, CLUSTER> pipeline;
   Turns turns;
+  DrawnNumbers<DYNAMIC> drawn;
 };
 static_assert(sizeof(Smem) <= SMEM);
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
 // to D may be in progress when it stores one.
-__device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, const Dims& dims, const Hooks& hooks,
-                        int steps) {
+template <class To, class Order>
+__device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims& dims, const Hooks& hooks, int steps) {
   const int group = threadIdx.x / kWarpgroup;
   multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, Store>(
       smem.pipeline, smem, tiles, steps,
@@ -119,7 +125,8 @@ __device__ void consume(Smem& smem, const Mapped<O, 2>& D, const Tiles& tiles, c
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
     const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap G, const __grid_constant__ CUtensorMap B,
-    const __grid_constant__ Mapped<O, 2> D, const Dims dims, const __grid_constant__ Hooks hooks) {
+    const __grid_constant__ Mapped<O, 2> D, View<f32, 1> LARGEST, u8* state, u8* tickets, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   Smem& smem = shared_memory<Smem>();
   const int steps = ceil_div<u32>(dims.K, BK);
   const Tiles tiles(dims.M, dims.N);
@@ -128,21 +135,25 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void gemm_gated(
     start_consumer<CLUSTER>(THREADS);
     take_registers<REGISTERS>();
     grid::wait();
-    consume(smem, D, tiles, dims, hooks, steps);
+    const auto& to = compared<AMAX>(D, state);
+    consume(smem, to, learning(tiles, smem.drawn), dims, hooks, steps);
+    finish_compare(to, LARGEST, 1, gridDim.x * CONSUMERS * 4);
   } else {  // ptxas places this first, so that its instructions are there early
     const bool first = threadIdx.x == CONSUMERS * kWarpgroup;
     const tma::PairedMaps both = {G, B};
     const OperandLoads<BOX_M, BOX_N, 1, false, Smem, STAGES, CLUSTER, tma::PairedMaps> loads(smem.pipeline, smem, A,
                                                                                              dims.M, both, dims.N);
+    const bool begins = !DYNAMIC && steps > 0;  // a tile that is to be drawn is not known yet
     if (first) {
       smem.pipeline.init_first();
-      if (steps > 0) loads.begin(tiles[*tiles.begin()], 0);
+      if (begins) loads.begin(tiles[*tiles.begin()], 0);
       smem.turns.init();
+      smem.drawn.init(4 * CONSUMERS);
       smem.pipeline.init_others(PINGPONG ? 1 : CONSUMERS);
     }
     start_producer<CLUSTER>(THREADS);
     give_registers<40>();
-    if (first) loads.load(tiles, steps, steps > 0);
+    if (first) loads.load(drawing(tiles, smem.drawn, tickets), steps, begins);
   }
   __syncwarp();
 }

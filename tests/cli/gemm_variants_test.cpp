@@ -264,6 +264,19 @@ TEST_CASE("the largest magnitude is that of all results before they are rounded,
   };
   for (const auto& [device, words] : files)
     check_passes(device, std::string("gemm M=405 N=136 K=96 AMAX=1 --template-file ") + words, kBias);
+  const std::pair<const char*, const char*> gated[] = {
+      {"sm_90a", "gemm_gated_wgmma O=e4m3"},
+      {"sm_90a:processors=4", "gemm_gated_wgmma BM=128 BN=80 PINGPONG=1 CLUSTER=2"},
+      {"sm_80", "gemm_gated_mma_cp_async"},
+      {"sm_121a", "gemm_gated_mma_cp_async T=e4m3 O=f32"},
+      {"sm_100a", "gemm_gated_tcgen05 PAIR=1 BN=64 O=e4m3"},
+      {"sm_100a:processors=6", "gemm_gated_tcgen05 PAIR=2 BN=32"},
+  };
+  for (const auto& [device, words] : gated)
+    check_passes(device, std::string("gemm_gated M=405 N=136 K=96 AMAX=1 --template-file ") + words, kBias);
+  check_refused("sm_90a", "gemm_gated M=3 N=136 K=96 AMAX=1 --template-file gemm_gated_few_rows",
+                "results of few rows are not compared");
+  check_passes("sm_90a", "gemm_gated M=3 N=136 K=96 AMAX=1");
   check_passes("sm_90a", "gemm M=205 N=137 K=97 AMAX=1");
   check_passes("sm_90a", "gemm M=205 N=144 K=96 AMAX=1 T=s8 O=s32");
   check_refused("sm_90a", "gemm M=0 N=80 K=96 AMAX=1", "one of the results is the largest: there must be some");

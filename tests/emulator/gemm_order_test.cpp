@@ -25,6 +25,7 @@ struct Product {
   std::map<std::string, std::int64_t> params;
   std::string file;
   int sm_budget = 0;
+  std::string kernel = "gemm";
 };
 
 std::vector<std::uint8_t> random_numbers(std::int64_t count, DType type, unsigned seed) {
@@ -55,13 +56,15 @@ DeviceBuffer uploaded(Engine& engine, const std::vector<std::uint8_t>& bytes) {
 std::vector<float> sums_of(const Product& p, int launches = 1) {
   Engine engine = emulated_engine(p.arch);
   const DeviceBuffer a = uploaded(engine, random_numbers(p.m * p.k, p.type, 1)),
-                     b = uploaded(engine, random_numbers(p.n * p.k, p.type, 2));
+                     b = uploaded(engine, random_numbers(p.n * p.k, p.type, 2)),
+                     g = uploaded(engine, random_numbers(p.n * p.k, p.type, 3));
   std::vector<float> d(static_cast<std::size_t>(p.m * p.n)), first;
   DeviceBuffer device_d = *DeviceBuffer::allocate(engine, std::max<std::size_t>(d.size(), 1) * 4);
-  Request request{.kernel = "gemm", .params = p.params, .sm_budget = p.sm_budget, .file = p.file};
+  Request request{.kernel = p.kernel, .params = p.params, .sm_budget = p.sm_budget, .file = p.file};
   request.tensors = {{"A", Tensor::row_major(a.address(), p.type, {p.m, p.k})},
                      {"B", Tensor::row_major(b.address(), p.type, {p.n, p.k})},
                      {"D", Tensor::row_major(device_d.address(), DType::f32, {p.m, p.n})}};
+  if (p.kernel == "gemm_gated") request.tensors["G"] = Tensor::row_major(g.address(), p.type, {p.n, p.k});
   auto launch = engine.prepare(request);
   REQUIRE_MESSAGE(launch, launch.error().text());
   for (int i = 0; i < launches; ++i) {
@@ -95,6 +98,22 @@ TEST_CASE("A row has the same bits whatever the other rows and their number, whe
       Product p{.arch = arch, .type = type, .m = 300, .n = 200, .k = 2080, .params = {{"INVARIANT", 1}}, .file = {}};
       const std::vector<float> among = sums_of(p);
       for (const std::int64_t m : {1, 7, 16, 64, 130}) {
+        CAPTURE(m);
+        CHECK(same_rows(p, m, among));
+      }
+    }
+  }
+}
+
+TEST_CASE("A row of gated products has the same bits whatever the other rows and their number") {
+  for (const std::string arch : {"sm_90a", "sm_100a", "sm_121a"}) {
+    for (const DType type : {DType::bf16, DType::e4m3}) {
+      CAPTURE(arch);
+      CAPTURE(name_of(type));
+      Product p{.arch = arch, .type = type, .m = 150, .n = 136, .k = 2080, .params = {{"INVARIANT", 1}}, .file = {}};
+      p.kernel = "gemm_gated";
+      const std::vector<float> among = sums_of(p);
+      for (const std::int64_t m : {1, 16, 65}) {
         CAPTURE(m);
         CHECK(same_rows(p, m, among));
       }
@@ -173,10 +192,13 @@ TEST_CASE("Blocks draw every tile once, launch after launch, under every policy"
       {"gemm_wgmma", {{"BM", 128}, {"BN", 64}, {"STAGES", 3}, {"PINGPONG", 1}}},
       {"gemm_wgmma", {{"BM", 128}, {"BN", 160}, {"STAGES", 6}, {"PINGPONG", 1}}},  // whose consumers store in turn
       {"gemm_f32_wgmma", {{"BM", 64}, {"BN", 32}, {"STAGES", 2}, {"TERMS", 3}}},
+      {"gemm_gated_wgmma", {{"BM", 64}, {"BN", 32}, {"STAGES", 2}}},
+      {"gemm_gated_wgmma", {{"BM", 128}, {"BN", 80}, {"STAGES", 3}, {"PINGPONG", 1}}},
   };
   for (const auto& [file, params] : configs) {
     Product p{.arch = "sm_90a", .m = 700, .n = 328, .k = 96, .params = params, .file = file};
     if (params.contains("TERMS")) p.type = DType::f32;
+    if (p.file == "gemm_gated_wgmma") p.kernel = "gemm_gated";
     const std::vector<float> expected = sums_of(p);
     p.params["DYNAMIC"] = 1;
     p.sm_budget = 5;  // blocks that take many tiles each
