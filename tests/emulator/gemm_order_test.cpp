@@ -64,7 +64,7 @@ std::vector<float> sums_of(const Product& p, int launches = 1) {
   request.tensors = {{"A", Tensor::row_major(a.address(), p.type, {p.m, p.k})},
                      {"B", Tensor::row_major(b.address(), p.type, {p.n, p.k})},
                      {"D", Tensor::row_major(device_d.address(), DType::f32, {p.m, p.n})}};
-  if (p.kernel == "gemm_gated") request.tensors["G"] = Tensor::row_major(g.address(), p.type, {p.n, p.k});
+  if (p.kernel == "gemm_gated") request.tensors.push_back({"G", Tensor::row_major(g.address(), p.type, {p.n, p.k})});
   auto launch = engine.prepare(request);
   REQUIRE_MESSAGE(launch, launch.error().text());
   for (int i = 0; i < launches; ++i) {
