@@ -91,9 +91,14 @@ struct Server {
 // Moves one entry; returns its size, or 0 if it was there.
 using Move = std::function<Result<std::uint64_t>(const Key& key)>;
 
-RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, const TransferProgress& progress,
-                        const Move& move) {
-  RemoteTransfer transfer{.remote = server.client->name(), .entries = keys.size()};
+struct Moved {
+  RemoteTransfer transfer;
+  std::vector<Key> keys;  // of those that were moved or there
+};
+
+Moved move_all(const Server& server, const std::vector<Key>& keys, const TransferProgress& progress, const Move& move) {
+  Moved all{{.remote = server.client->name(), .entries = keys.size()}, {}};
+  RemoteTransfer& transfer = all.transfer;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -105,6 +110,7 @@ RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, cons
       } else {
         ++(*moved == 0 ? transfer.there : transfer.moved);
         transfer.moved_bytes += *moved;
+        all.keys.push_back(keys[i]);
       }
       if (progress) progress(transfer.there + transfer.moved + transfer.failed, transfer.entries);
     }
@@ -114,7 +120,7 @@ RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, cons
   for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  return transfer;
+  return all;
 }
 
 // Runs work in a thread that no signal reaches: writing to a closed connection would raise SIGPIPE.
@@ -150,16 +156,16 @@ Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptio
   for (const cache::Item& item : inventory.items) {
     if (item.key && cache::find(inventory, item).entry) keys.push_back(*item.key);
   }
-  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
-    TMA_JIT_ASSIGN(const bool there, server.exists(key));
-    if (there && server.options.sign_key.empty()) return std::uint64_t{0};  // else it may lack the signature
+  auto [transfer, there] = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
+    TMA_JIT_ASSIGN(const bool known, server.exists(key));
+    if (known && server.options.sign_key.empty()) return std::uint64_t{0};  // else it may lack the signature
     const cache::Lookup found = store.get(key);
     if (!found.entry) return failure(ErrorCode::io, "cache entry {} went away", key.hex());
     TMA_JIT_ASSIGN(const auto encoded, cache::encode(key, *found.entry));
     TMA_JIT_CHECK(server.put(key, encoded));
     return encoded.size();
   });
-  if (auto listed = add_to_catalogue(server, keys, store.compilers()); !listed && transfer.failed++ == 0)
+  if (auto listed = add_to_catalogue(server, there, store.compilers()); !listed && transfer.failed++ == 0)
     transfer.fault = listed.error().message;
   return transfer;
 }
@@ -173,7 +179,7 @@ Result<RemoteTransfer> pull(const std::filesystem::path& root, const RemoteOptio
   options.shared = shared;
   TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
   const std::vector<Key> keys(catalogue.keys.begin(), catalogue.keys.end());
-  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
+  Moved moved = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
     if (store.get(key).entry) return std::uint64_t{0};
     std::vector<std::byte> encoded;
     TMA_JIT_ASSIGN(const auto entry, server.get(key, &encoded));
@@ -182,7 +188,7 @@ Result<RemoteTransfer> pull(const std::filesystem::path& root, const RemoteOptio
     return encoded.size();
   });
   for (const std::string& compiler : catalogue.compilers) TMA_JIT_CHECK(store.record_compiler(compiler));
-  return transfer;
+  return std::move(moved.transfer);
 }
 
 // The entry that proves a server is one for each machine and user, and is replaced by the next proof.
