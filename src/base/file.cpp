@@ -20,13 +20,17 @@ tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem:
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
 }
 
+Result<void> check_regular(mode_t mode, std::string_view action, const std::filesystem::path& path) {
+  if (S_ISREG(mode)) return {};
+  const std::string_view what = S_ISDIR(mode) ? "it is a folder" : "it is a pipe, socket or device";
+  return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), what);
+}
+
 // Returns an error unless the file is a regular file, which can be read to its end.
 Result<void> check_regular(const Descriptor& file, std::string_view action, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return io_failure(action, path);
-  if (S_ISREG(status.st_mode)) return {};
-  const std::string_view what = S_ISDIR(status.st_mode) ? "it is a folder" : "it is a pipe, socket or device";
-  return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), what);
+  return check_regular(status.st_mode, action, path);
 }
 
 }  // namespace
@@ -74,7 +78,13 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
   return {};
 }
 
+Result<void> check_replaceable(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 ? Result<void>() : check_regular(status.st_mode, "write", path);
+}
+
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes) {
+  TMA_JIT_CHECK(check_replaceable(path));
   std::filesystem::path beside = path;
   beside += fmt::format(".{}.new", ::getpid());
   Result<void> done = write_file(beside, bytes);
