@@ -27,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kVerbMax{30'000};
 constexpr unsigned kTransfersAtOnce = 8;
+// A failure that took so long is a server that does not answer; after so many in a row no further entry is tried.
+constexpr double kSilentMs = 900;
+constexpr unsigned kSilentMax = kTransfersAtOnce;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -100,11 +103,15 @@ Moved move_all(const Server& server, const std::vector<Key>& keys, const Transfe
   Moved all{{.remote = server.client->name(), .entries = keys.size()}, {}};
   RemoteTransfer& transfer = all.transfer;
   std::mutex mutex;
+  unsigned silent = 0;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < keys.size(); i = next++) {
+      const auto start = Clock::now();
       const auto moved = move(keys[i]);
       const std::lock_guard lock(mutex);
+      silent = !moved && milliseconds_since(start) > kSilentMs ? silent + 1 : 0;
+      if (silent >= kSilentMax) next = keys.size();
       if (!moved) {
         if (transfer.failed++ == 0) transfer.fault = moved.error().message;
       } else {
@@ -120,6 +127,7 @@ Moved move_all(const Server& server, const std::vector<Key>& keys, const Transfe
   for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
+  transfer.failed = keys.size() - transfer.moved - transfer.there;  // with those that were not tried
   return all;
 }
 

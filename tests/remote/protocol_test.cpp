@@ -257,6 +257,25 @@ TEST_CASE("the catalogue lists only what the server took, so that a pull of the 
   CHECK_MESSAGE(pulled->failed == 0, pulled->fault);
 }
 
+TEST_CASE("a push to a server that no longer answers ends without a wait for each entry") {
+  constexpr unsigned kEntries = 200;
+  FaultyServer server([](FaultyServer& self, int socket, const HttpRequest& request) {
+    return request.target.ends_with("/v1/") ? self.answer(socket, "404 Not Found") : self.pause(60'000);
+  });
+  const TemporaryFolder folder;
+  const auto store = cache::Store::open(folder.path());
+  REQUIRE(store);
+  for (unsigned i = 0; i < kEntries; ++i) REQUIRE(store->put(sample_key(i), sample_entry(i)));
+  RemoteOptions remote;
+  remote.url = server.url();
+  const auto start = std::chrono::steady_clock::now();
+  const auto pushed = cache_push(folder.path(), remote);
+  REQUIRE(pushed);
+  CHECK(pushed->moved == 0);
+  CHECK(pushed->failed >= kEntries);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
+}
+
 TEST_CASE("what is not signed as the rule demands is refused, and what is signed is taken") {
   Shelf shelf([](const HttpRequest&) { return true; });
   const TemporaryFolder keys;
