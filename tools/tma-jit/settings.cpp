@@ -126,6 +126,11 @@ RemoteOptions remote_options(const Settings& settings) {
   return remote;
 }
 
+Failure server_failure(Error error) {
+  const int exit = error.code == ErrorCode::invalid_argument ? kUsage : kFailed;
+  return {std::move(error), exit};
+}
+
 void add_shared(Verb verb, Settings& settings) {
   Option shared =
       verb.flag("--shared", settings.shared, "make the cache folder, and what is put there, readable by every user");
