@@ -364,6 +364,14 @@ TEST_CASE("data options") {
 }
 
 }  // namespace
+TEST_CASE("a folder of templates that cannot be looked at is an error with its reason") {
+  const auto loop = scratch_folder() / "templates.loop";
+  std::filesystem::create_symlink(loop.filename(), loop);
+  const auto result = run_command({"list", "--templates", loop.string(), "--json"});
+  CHECK(result.exit == 1);
+  CHECK(result.json()["error"]["message"] == "--templates " + loop.string() + ": Too many levels of symbolic links");
+}
+
 TEST_CASE("words that name nothing or the wrong thing are refused before any work") {
   const std::string layout = (scratch_folder() / "layout").string();
   std::filesystem::create_directories(layout);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <doctest/doctest.h>
 
@@ -24,11 +25,19 @@ TEST_CASE("no output takes the place of a pipe or device") {
   CHECK(std::filesystem::is_fifo(pipe));
 }
 
+TEST_CASE("an output that cannot be made is named as it was given, not as the file beside it") {
+  const std::string list = (scratch_folder() / "outputs.jsonl").string(), missing = missing_file("all.jsonl");
+  std::ofstream(list) << R"({"kernel":"copy","dims":{"N":8}})";
+  const auto merged = run_command({"manifest", list, "-o", missing});
+  CHECK(merged.exit == 1);
+  CHECK(merged.err == "io: cannot write " + missing + ": No such file or directory\n");
+}
+
 TEST_CASE("an output that does not fit leaves no part of it") {
   const std::string out = (scratch_folder() / "cut.cu").string();
-  const std::string command =
-      "ulimit -f 1; exec " TMA_JIT_COMMAND " emit gemm M=64 N=64 K=64 --device h100 --standalone --output " + out +
-      " 2> /dev/null";
+  const std::string command = "ulimit -f 1; exec " TMA_JIT_COMMAND
+                              " emit gemm M=64 N=64 K=64 --device h100 --standalone --output " +
+                              out + " 2> /dev/null";
   const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
   CHECK(WEXITSTATUS(status) == 1);
   CHECK_FALSE(std::filesystem::exists(out));

@@ -31,11 +31,10 @@ bool put(std::FILE* file, std::span<const std::byte> bytes) {
   return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
 }
 
-}  // namespace
-
-Result<void> write_bytes(const fs::path& path, std::span<const std::byte> head, std::span<const std::byte> body) {
-  if (auto regular = check_regular(path); !regular) return regular;
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
+// `path` is the file's name in errors.
+Result<void> write_at(const fs::path& place, const fs::path& path, std::span<const std::byte> head,
+                      std::span<const std::byte> body) {
+  std::FILE* const file = std::fopen(place.c_str(), "wb");
   if (file == nullptr) return refuse(path, std::strerror(errno));
   const bool written = put(file, head) && put(file, body);
   int error = errno;
@@ -43,8 +42,15 @@ Result<void> write_bytes(const fs::path& path, std::span<const std::byte> head, 
   if (written && closed) return {};
   if (written) error = errno;
   std::error_code ignored;
-  fs::remove(fs::canonical(path, ignored), ignored);
+  fs::remove(fs::canonical(place, ignored), ignored);
   return refuse(path, std::strerror(error));
+}
+
+}  // namespace
+
+Result<void> write_bytes(const fs::path& path, std::span<const std::byte> head, std::span<const std::byte> body) {
+  if (auto regular = check_regular(path); !regular) return regular;
+  return write_at(path, path, head, body);
 }
 
 Result<void> write_text(const fs::path& path, std::string_view text) {
@@ -55,7 +61,7 @@ Result<void> replace_text(const fs::path& path, std::string_view text) {
   if (auto regular = check_regular(path); !regular) return regular;
   fs::path beside = path;
   beside += fmt::format(".{}.tmp", ::getpid());
-  if (auto written = write_text(beside, text); !written) return written;
+  if (auto written = write_at(beside, path, {}, std::as_bytes(std::span(text))); !written) return written;
   std::error_code fault, ignored;
   fs::rename(beside, path, fault);
   if (!fault) return {};
