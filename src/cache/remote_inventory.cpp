@@ -6,13 +6,13 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <tma_jit/remote.h>
 
 #include "base/digest.h"
 #include "base/patience.h"
+#include "base/together.h"
 #include "cache/inventory.h"
 #include "cache/remote_catalogue.h"
 #include "cache/remote_entry.h"
@@ -122,11 +122,8 @@ Moved move_all(const Server& server, const std::vector<Key>& keys, const Transfe
       if (progress) progress(transfer.there + transfer.moved + transfer.failed, transfer.entries);
     }
   };
-  std::vector<std::thread> threads;
   const std::size_t count = std::min<std::size_t>(kTransfersAtOnce, keys.size());
-  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  run_together(count == 0 ? 0 : count - 1, work);
   transfer.failed = keys.size() - transfer.moved - transfer.there;  // with those that were not tried
   return all;
 }

@@ -13,6 +13,7 @@
 #include "list_file.h"
 #include "progress.h"
 #include "text.h"
+#include "together.h"
 #include "verbs.h"
 #include "warm_work.h"
 
@@ -64,10 +65,8 @@ std::vector<Row> build_all(const std::vector<Task>& tasks, unsigned jobs, Progre
       progress.step(fmt::format("{} {}", tasks[i].arch, rows[i].words));
     }
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < jobs; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  const std::size_t count = std::min<std::size_t>(jobs, tasks.size());
+  run_together(count == 0 ? 0 : count - 1, work);
   return rows;
 }
 
