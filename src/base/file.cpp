@@ -33,6 +33,20 @@ Result<void> check_regular(const Descriptor& file, std::string_view action, cons
   return check_regular(status.st_mode, action, path);
 }
 
+// `path` is the file's name in errors.
+Result<void> write_at(const std::filesystem::path& place, const std::filesystem::path& path, std::string_view bytes) {
+  const Descriptor file(::open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!file) return io_failure("write", path);
+  TMA_JIT_CHECK(check_regular(file, "write", path));
+  while (!bytes.empty()) {
+    const ssize_t put = write_some(file.get(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return io_failure("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Descriptor> open_file(const std::filesystem::path& path) {
@@ -66,16 +80,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
-  if (!file) return io_failure("write", path);
-  TMA_JIT_CHECK(check_regular(file, "write", path));
-  while (!bytes.empty()) {
-    const ssize_t put = write_some(file.get(), bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return io_failure("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
+  return write_at(path, path, bytes);
 }
 
 Result<void> check_replaceable(const std::filesystem::path& path) {
@@ -87,7 +92,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::string_view by
   TMA_JIT_CHECK(check_replaceable(path));
   std::filesystem::path beside = path;
   beside += fmt::format(".{}.new", ::getpid());
-  Result<void> done = write_file(beside, bytes);
+  Result<void> done = write_at(beside, path, bytes);
   if (done && ::rename(beside.c_str(), path.c_str()) != 0) done = io_failure("replace", path);
   if (!done) ::unlink(beside.c_str());
   return done;

@@ -113,6 +113,9 @@ TEST_CASE("a faulty list, and words that name nothing, are refused") {
   CHECK(broken.exit == 1);
   CHECK(broken.err.find("broken.jsonl:2: dims is not an object") != std::string::npos);
   CHECK(run_command({"warm", "--list", missing_file("list.jsonl")}).exit == 1);
+  const auto bare = run_command({"warm", list, "--arch", "sm_90a"});
+  CHECK(bare.exit == 2);
+  CHECK(bare.err.find("a list is given with --list " + list) != std::string::npos);
   CHECK(run_command({"warm"}).exit == 2);
   CHECK(run_command({"warm", "copy"}).exit == 2);
   CHECK(run_command({"warm", "copy", "--arch", "sm_ninety"}).exit == 2);

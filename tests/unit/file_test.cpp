@@ -105,6 +105,9 @@ TEST_CASE("no file takes the place of a device, pipe or folder, and no lock file
   CHECK(replace_file(pipe, "text").error().message ==
         "cannot write " + pipe.string() + ": it is a pipe, socket or device");
   CHECK(std::filesystem::is_fifo(pipe));
+  const auto missing = folder.path() / "none" / "file";
+  CHECK(replace_file(missing, "text").error().message ==
+        "cannot write " + missing.string() + ": No such file or directory");
   const auto soon = std::chrono::steady_clock::now();
   CHECK_FALSE(tuning::FileLock::take(pipe, ".lock", soon));
   CHECK_FALSE(tuning::FileLock::take(folder.path(), ".lock", soon));

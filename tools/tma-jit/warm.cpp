@@ -80,7 +80,10 @@ ListEntry all_presets_of(const std::string& kernel, const std::string& place) {
 Outcome<std::vector<ListEntry>> read_entries(const Settings& settings, const Words& words) {
   std::vector<ListEntry> entries;
   for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
-  for (const std::string& kernel : words.kernels) entries.push_back(all_presets_of(kernel, kernel));
+  for (const std::string& kernel : words.kernels) {
+    if (kernel.ends_with(".jsonl")) return usage("warm: {0} names no kernel; a list is given with --list {0}", kernel);
+    entries.push_back(all_presets_of(kernel, kernel));
+  }
   if (words.all) {
     Settings any = settings;
     any.arch.clear();
