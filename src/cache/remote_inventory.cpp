@@ -170,6 +170,7 @@ Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptio
     TMA_JIT_CHECK(server.put(key, encoded));
     return encoded.size();
   });
+  if (there.empty()) return transfer;
   if (auto listed = add_to_catalogue(server, there, store.compilers()); !listed && transfer.failed++ == 0)
     transfer.fault = listed.error().message;
   return transfer;
