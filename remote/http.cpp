@@ -17,7 +17,8 @@ constexpr std::size_t kOtherBytesMax = 64 << 10;  // of headers, and of the body
 // A body of more than 1 MiB waits so long for "100 Continue". libcurl 7.88 cannot be told to do without by an empty
 // Expect header, because it would sign that header for S3 and not send it.
 constexpr long kContinueMs = 200;
-constexpr long kLowSpeedBytes = 1024, kLowSpeedSeconds = 1;
+// A transfer of less than so many bytes a second for a third of its limit, at least a second, is given up.
+constexpr long kLowSpeedBytes = 1024, kLimitMsASecond = 3000;
 constexpr unsigned kSigned = 0x075800;  // 7.88: the first libcurl here known to sign every x-amz- header
 
 bool started() {
@@ -123,7 +124,7 @@ void Http::prepare(const HttpRequest& request, Body& body, curl_slist* headers) 
   set(easy_, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings_.connect_ms));
   set(easy_, CURLOPT_TIMEOUT_MS, static_cast<long>(settings_.total_ms));
   set(easy_, CURLOPT_LOW_SPEED_LIMIT, kLowSpeedBytes);
-  set(easy_, CURLOPT_LOW_SPEED_TIME, kLowSpeedSeconds);
+  set(easy_, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(settings_.total_ms) / kLimitMsASecond));
   set(easy_, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(settings_.bytes_max));
   set(easy_, CURLOPT_HTTPHEADER, headers);
   set(easy_, CURLOPT_HEADERFUNCTION, &Body::header);

@@ -48,7 +48,7 @@ struct CacheTrimmed {
   std::uint64_t temporary_files = 0;  // removed because their writers died
 };
 // Removes the least recently used entries until at most `bytes` and `entries` are left. Safe while other processes use
-// the folder.
+// the folder. Fails (io) if more are left because some cannot be removed.
 [[nodiscard]] TMA_JIT_API Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, std::uint64_t bytes,
                                                           std::uint64_t entries = 50'000);
 

@@ -20,13 +20,31 @@ tl::unexpected<Error> io_failure(std::string_view action, const std::filesystem:
   return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), std::strerror(errno));
 }
 
+Result<void> check_regular(mode_t mode, std::string_view action, const std::filesystem::path& path) {
+  if (S_ISREG(mode)) return {};
+  const std::string_view what = S_ISDIR(mode) ? "it is a folder" : "it is a pipe, socket or device";
+  return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), what);
+}
+
 // Returns an error unless the file is a regular file, which can be read to its end.
 Result<void> check_regular(const Descriptor& file, std::string_view action, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return io_failure(action, path);
-  if (S_ISREG(status.st_mode)) return {};
-  const std::string_view what = S_ISDIR(status.st_mode) ? "it is a folder" : "it is a pipe, socket or device";
-  return failure(ErrorCode::io, "cannot {} {}: {}", action, path.string(), what);
+  return check_regular(status.st_mode, action, path);
+}
+
+// `path` is the file's name in errors.
+Result<void> write_at(const std::filesystem::path& place, const std::filesystem::path& path, std::string_view bytes) {
+  const Descriptor file(::open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!file) return io_failure("write", path);
+  TMA_JIT_CHECK(check_regular(file, "write", path));
+  while (!bytes.empty()) {
+    const ssize_t put = write_some(file.get(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return io_failure("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,22 +80,19 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
-  if (!file) return io_failure("write", path);
-  TMA_JIT_CHECK(check_regular(file, "write", path));
-  while (!bytes.empty()) {
-    const ssize_t put = write_some(file.get(), bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return io_failure("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
+  return write_at(path, path, bytes);
+}
+
+Result<void> check_replaceable(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 ? Result<void>() : check_regular(status.st_mode, "write", path);
 }
 
 Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes) {
+  TMA_JIT_CHECK(check_replaceable(path));
   std::filesystem::path beside = path;
   beside += fmt::format(".{}.new", ::getpid());
-  Result<void> done = write_file(beside, bytes);
+  Result<void> done = write_at(beside, path, bytes);
   if (done && ::rename(beside.c_str(), path.c_str()) != 0) done = io_failure("replace", path);
   if (!done) ::unlink(beside.c_str());
   return done;

@@ -19,7 +19,11 @@ namespace tma_jit {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20);
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
-// Writes a file beside it and renames that, so that a reader sees either the old or the new bytes.
+// Fails (io) if the path, whose links are followed, is there and is no regular file: a rename to it would put a file in
+// the place of a folder, pipe or device.
+[[nodiscard]] Result<void> check_replaceable(const std::filesystem::path& path);
+// Writes a file beside it and renames that, so that a reader sees either the old or the new bytes. Fails as
+// check_replaceable does.
 [[nodiscard]] Result<void> replace_file(const std::filesystem::path& path, std::string_view bytes);
 // Appends to a regular file, which is created if missing, with a single write, so that the additions of several
 // processes do not mix.

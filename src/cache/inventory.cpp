@@ -83,7 +83,8 @@ Result<std::vector<CacheEntryInfo>> verify_pack(const std::filesystem::path& pat
 Result<CacheEntry> only_one(std::vector<cache::Found> found, std::string_view prefix, const std::string& place) {
   if (found.empty()) return failure(ErrorCode::not_found, "{} has no entry whose key starts with {}", place, prefix);
   if (found.size() > 1) {
-    return failure(ErrorCode::invalid_argument, "{} entries of {} have keys that start with {}", found.size(), place,
+    return failure(ErrorCode::invalid_argument,
+                   "{} entries of {} have keys that start with {}; give more digits of one", found.size(), place,
                    prefix);
   }
   cache::Found& one = found.front();
@@ -221,6 +222,11 @@ Result<CacheTrimmed> cache_trim(const std::filesystem::path& root, std::uint64_t
   limits.dead_writer_s = kDeadWriterSeconds;
   const int folder = opened.folder.get();
   const cache::Swept swept = cache::sweep_all({files, folder, cache::clock_of(files, folder)}, limits);
+  const std::uint64_t left = swept.entries - swept.removed, left_bytes = swept.bytes - swept.removed_bytes;
+  if (swept.error != 0 && (left > entries || left_bytes > bytes)) {
+    return failure(ErrorCode::io, "cannot trim the cache {}: removed {}, and {} entries of {} bytes are left: {}",
+                   root.string(), swept.removed, left, left_bytes, std::strerror(swept.error));
+  }
   return CacheTrimmed{swept.entries, swept.bytes, swept.removed, swept.removed_bytes, swept.temporaries};
 }
 

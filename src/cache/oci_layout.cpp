@@ -67,12 +67,9 @@ Result<Json> add_pack(const fs::path& blobs, const fs::path& pack) {
   return layer;
 }
 
-}  // namespace
-
-Result<PackInfo> cache_pack_oci(const fs::path& root, const fs::path& layout, const fs::path& private_key) {
+// Writes a layout into a new or empty folder.
+Result<PackInfo> write_layout(const fs::path& root, const fs::path& layout, const fs::path& private_key) {
   std::error_code error;
-  if (fs::exists(layout, error) && !fs::is_empty(layout, error))
-    return failure(ErrorCode::invalid_argument, "{}: it is not an empty folder", layout.string());
   const fs::path blobs = layout / "blobs" / "sha256";
   fs::create_directories(blobs, error);
   if (error) return failure(ErrorCode::io, "cannot make {}: {}", blobs.string(), error.message());
@@ -92,6 +89,23 @@ Result<PackInfo> cache_pack_oci(const fs::path& root, const fs::path& layout, co
                       {"manifests", Json::array({listed})}};
   TMA_JIT_CHECK(write_new(layout / "index.json", index.dump()));
   TMA_JIT_CHECK(write_new(layout / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
+  return info;
+}
+
+}  // namespace
+
+Result<PackInfo> cache_pack_oci(const fs::path& root, const fs::path& layout, const fs::path& private_key) {
+  std::error_code error;
+  const bool there = fs::exists(layout, error);
+  if (there && !(fs::is_directory(layout, error) && fs::is_empty(layout, error))) {
+    return failure(ErrorCode::invalid_argument, "{}: it is not an empty folder; name one, or a new one",
+                   layout.string());
+  }
+  auto info = write_layout(root, layout, private_key);
+  if (info) return info;
+  // A part of a layout would be pushed by nobody and refused by the next try.
+  for (const char* part : {"blobs", "index.json", "oci-layout"}) fs::remove_all(layout / part, error);
+  if (!there) fs::remove(layout, error);
   return info;
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/write.h"
 #include "cache/entry.h"
 #include "cache/folder.h"
@@ -58,6 +59,7 @@ Result<PackIndex> write_pack(const std::filesystem::path& path, const PackConten
   std::vector<Key> keys = content.keys;
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  TMA_JIT_CHECK(check_replaceable(path));
   Output output(path);
   if (!output.open()) return output.failed();
   PackIndex index;

@@ -6,13 +6,13 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <tma_jit/remote.h>
 
 #include "base/digest.h"
 #include "base/patience.h"
+#include "base/together.h"
 #include "cache/inventory.h"
 #include "cache/remote_catalogue.h"
 #include "cache/remote_entry.h"
@@ -27,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kVerbMax{30'000};
 constexpr unsigned kTransfersAtOnce = 8;
+// A failure that took so long is a server that does not answer; after so many in a row no further entry is tried.
+constexpr double kSilentMs = 900;
+constexpr unsigned kSilentMax = kTransfersAtOnce;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -91,30 +94,38 @@ struct Server {
 // Moves one entry; returns its size, or 0 if it was there.
 using Move = std::function<Result<std::uint64_t>(const Key& key)>;
 
-RemoteTransfer move_all(const Server& server, const std::vector<Key>& keys, const TransferProgress& progress,
-                        const Move& move) {
-  RemoteTransfer transfer{.remote = server.client->name(), .entries = keys.size()};
+struct Moved {
+  RemoteTransfer transfer;
+  std::vector<Key> keys;  // of those that were moved or there
+};
+
+Moved move_all(const Server& server, const std::vector<Key>& keys, const TransferProgress& progress, const Move& move) {
+  Moved all{{.remote = server.client->name(), .entries = keys.size()}, {}};
+  RemoteTransfer& transfer = all.transfer;
   std::mutex mutex;
+  unsigned silent = 0;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < keys.size(); i = next++) {
+      const auto start = Clock::now();
       const auto moved = move(keys[i]);
       const std::lock_guard lock(mutex);
+      silent = !moved && milliseconds_since(start) > kSilentMs ? silent + 1 : 0;
+      if (silent >= kSilentMax) next = keys.size();
       if (!moved) {
         if (transfer.failed++ == 0) transfer.fault = moved.error().message;
       } else {
         ++(*moved == 0 ? transfer.there : transfer.moved);
         transfer.moved_bytes += *moved;
+        all.keys.push_back(keys[i]);
       }
       if (progress) progress(transfer.there + transfer.moved + transfer.failed, transfer.entries);
     }
   };
-  std::vector<std::thread> threads;
   const std::size_t count = std::min<std::size_t>(kTransfersAtOnce, keys.size());
-  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  return transfer;
+  run_together(count == 0 ? 0 : count - 1, work);
+  transfer.failed = keys.size() - transfer.moved - transfer.there;  // with those that were not tried
+  return all;
 }
 
 // Runs work in a thread that no signal reaches: writing to a closed connection would raise SIGPIPE.
@@ -150,16 +161,17 @@ Result<RemoteTransfer> push(const std::filesystem::path& root, const RemoteOptio
   for (const cache::Item& item : inventory.items) {
     if (item.key && cache::find(inventory, item).entry) keys.push_back(*item.key);
   }
-  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
-    TMA_JIT_ASSIGN(const bool there, server.exists(key));
-    if (there && server.options.sign_key.empty()) return std::uint64_t{0};  // else it may lack the signature
+  auto [transfer, there] = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
+    TMA_JIT_ASSIGN(const bool known, server.exists(key));
+    if (known && server.options.sign_key.empty()) return std::uint64_t{0};  // else it may lack the signature
     const cache::Lookup found = store.get(key);
     if (!found.entry) return failure(ErrorCode::io, "cache entry {} went away", key.hex());
     TMA_JIT_ASSIGN(const auto encoded, cache::encode(key, *found.entry));
     TMA_JIT_CHECK(server.put(key, encoded));
     return encoded.size();
   });
-  if (auto listed = add_to_catalogue(server, keys, store.compilers()); !listed && transfer.failed++ == 0)
+  if (there.empty()) return transfer;
+  if (auto listed = add_to_catalogue(server, there, store.compilers()); !listed && transfer.failed++ == 0)
     transfer.fault = listed.error().message;
   return transfer;
 }
@@ -173,7 +185,7 @@ Result<RemoteTransfer> pull(const std::filesystem::path& root, const RemoteOptio
   options.shared = shared;
   TMA_JIT_ASSIGN(const cache::Store store, cache::Store::open(root, options));
   const std::vector<Key> keys(catalogue.keys.begin(), catalogue.keys.end());
-  RemoteTransfer transfer = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
+  Moved moved = move_all(server, keys, progress, [&](const Key& key) -> Result<std::uint64_t> {
     if (store.get(key).entry) return std::uint64_t{0};
     std::vector<std::byte> encoded;
     TMA_JIT_ASSIGN(const auto entry, server.get(key, &encoded));
@@ -182,7 +194,7 @@ Result<RemoteTransfer> pull(const std::filesystem::path& root, const RemoteOptio
     return encoded.size();
   });
   for (const std::string& compiler : catalogue.compilers) TMA_JIT_CHECK(store.record_compiler(compiler));
-  return transfer;
+  return std::move(moved.transfer);
 }
 
 // The entry that proves a server is one for each machine and user, and is replaced by the next proof.

@@ -29,6 +29,16 @@ tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path
   return failure(ErrorCode::io, "cannot {} the cache folder {}: {}", what, path.string(), std::strerror(error));
 }
 
+// What makes a refused folder usable, or replaces it; root makes no folder below another user's.
+std::string remedy(const struct stat& status, const std::filesystem::path& path) {
+  const uid_t user = ::geteuid();
+  if (user == 0 && status.st_uid != 0) return "run as that user, chown it to root, or name a folder of root's";
+  const bool can_change = user == 0 || status.st_uid == user;
+  const bool can_write = ::access(path.c_str(), W_OK) == 0;
+  return fmt::format("{}name {}", can_change ? "chmod go-w it or " : "",
+                     can_write ? fmt::format("a folder below it, e.g. {}/tma-jit", path.string()) : "another folder");
+}
+
 Result<void> check_status(const struct stat& status, const std::filesystem::path& path) {
   if (S_ISLNK(status.st_mode)) {
     return failure(ErrorCode::io, "cache folder {} is not trusted: it is a symbolic link; name the folder it points to",
@@ -37,12 +47,9 @@ Result<void> check_status(const struct stat& status, const std::filesystem::path
   if (!S_ISDIR(status.st_mode)) return failure(ErrorCode::io, "cache folder {}: it is not a folder", path.string());
   const bool ours = status.st_uid == ::geteuid() || status.st_uid == 0;
   if (ours && (status.st_mode & 022) == 0) return {};
-  const bool can_change = ::geteuid() == 0 || status.st_uid == ::geteuid();
-  const bool can_write = ::access(path.c_str(), W_OK) == 0;
-  return failure(
-      ErrorCode::io, "cache folder {} is not trusted: owned by user {} with mode {:04o}, this is user {}; {}{}",
-      path.string(), status.st_uid, status.st_mode & 07777, ::geteuid(), can_change ? "chmod go-w it or name" : "name",
-      can_write ? fmt::format(" a folder below it, e.g. {}/tma-jit", path.string()) : " another folder");
+  return failure(ErrorCode::io,
+                 "cache folder {} is not trusted: owned by user {} with mode {:04o}, this is user {}; {}",
+                 path.string(), status.st_uid, status.st_mode & 07777, ::geteuid(), remedy(status, path));
 }
 
 // Prevents root from creating a cache in a user's folder, since that user could neither use nor remove it. A folder

@@ -69,10 +69,13 @@ Result<void> write_new(const std::filesystem::path& path, BIO* text, mode_t mode
   char* bytes = nullptr;
   const long size = BIO_get_mem_data(text, &bytes);
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  const bool written = file && ::fchmod(file.get(), mode) == 0 &&
+  const bool made = static_cast<bool>(file);
+  const bool written = made && ::fchmod(file.get(), mode) == 0 &&
                        write_some(file.get(), bytes, static_cast<std::size_t>(size)) == size && file.close();
-  if (!written) return failure(ErrorCode::io, "cannot write the key {}: {}", path.string(), std::strerror(errno));
-  return {};
+  if (written) return {};
+  const int error = errno;
+  if (made) ::unlink(path.c_str());
+  return failure(ErrorCode::io, "cannot write the key {}: {}", path.string(), std::strerror(error));
 }
 
 }  // namespace
@@ -86,7 +89,10 @@ Result<PublicKey> make_keys(const std::filesystem::path& private_key, const std:
       PEM_write_bio_PUBKEY(open.get(), key.get()) != 1)
     return failure(ErrorCode::unsupported, "libcrypto makes no Ed25519 key here");
   TMA_JIT_CHECK(write_new(private_key, secret.get(), 0600));
-  TMA_JIT_CHECK(write_new(public_key, open.get(), 0644));
+  if (auto written = write_new(public_key, open.get(), 0644); !written) {
+    ::unlink(private_key.c_str());  // half a pair, which would stand in the way of the next try
+    return tl::make_unexpected(std::move(written).error());
+  }
   return public_part(key.get(), public_key);
 }
 

@@ -99,7 +99,11 @@ Swept sweep_entries(const OpenRoot& root, std::vector<StoredFile>& entries, cons
   for (const StoredFile& file : entries) {
     if (swept.bytes - swept.removed_bytes <= keep.bytes && swept.entries - swept.removed <= keep.entries) break;
     if (limits.youngest_s > 0 && root.now - file.used < limits.youngest_s) break;
-    if (!remove_unchanged(root, file)) continue;
+    errno = 0;
+    if (!remove_unchanged(root, file)) {
+      if (errno != 0 && errno != ENOENT) swept.error = errno;
+      continue;
+    }
     ++swept.removed;
     swept.removed_bytes += file.bytes;
   }

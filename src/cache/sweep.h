@@ -29,6 +29,7 @@ struct Swept {
   std::uint64_t entries = 0, bytes = 0;  // found
   std::uint64_t removed = 0, removed_bytes = 0;
   std::uint64_t temporaries = 0;  // removed
+  int error = 0;                  // errno of an entry that could not be removed; 0: none
 };
 
 // Removes stale temporary files of one shard, and the shard's oldest entries until `keep` is met. Files that are being

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/together.h"
 #include "core/failure.h"
 #include "engine/state.h"
 
@@ -30,10 +31,7 @@ std::vector<Result<void>> look_up_all(Engine::State& state, const std::vector<Re
     for (std::size_t i = next++; i < requests.size(); i = next++) found[i] = look_up(state, requests[i]);
   };
   const std::size_t count = std::min({kThreadsMax, requests.size(), std::size_t{std::thread::hardware_concurrency()}});
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  run_together(count == 0 ? 0 : count - 1, work);
   return found;
 }
 

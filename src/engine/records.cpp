@@ -169,10 +169,10 @@ void Records::visit(const Lookup& lookup, const tuning::RecordBook& book, const 
     const templates::TemplatePointer declared = file(stem);
     auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
     if (!problem) continue;
-    const bool tensor_operands = problem->tensor_operands;
-    auto advice = book.of(record_of(request.kernel, *std::move(problem), device));
-    if (!advice) continue;
-    if (is_current(advice->record, needs_of(request, tensor_operands), planning) && use(*std::move(advice))) return;
+    const source::HookNeeds hooks = needs_of(request, problem->tensor_operands);
+    const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
+    auto advice = book.of(record_of(request.kernel, *std::move(problem), device), current);
+    if (advice && use(*std::move(advice))) return;
   }
 }
 
@@ -217,9 +217,10 @@ std::optional<tuning::Advice> Records::known(const Request& request, const Devic
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const Planning& planning) {
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
-  const auto advice = book(device)->find(tuning::problem_of(preset, device));
+  const source::HookNeeds hooks = needs_of(request, source::has_tensor_operand(preset));
+  const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
+  const auto advice = book(device)->find(tuning::problem_of(preset, device), current);
   if (!advice) return std::nullopt;
-  if (!is_current(advice->record, needs_of(request, source::has_tensor_operand(preset)), planning)) return std::nullopt;
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
   if (!made) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;

@@ -14,6 +14,7 @@ namespace tma_jit::templates {
 namespace {
 
 constexpr std::string_view kMarker = "//!";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, as some editors write it
 
 Result<void> parse_line(LineParser& line, Builder& builder) {
   if (line.at_end()) return {};
@@ -41,6 +42,11 @@ Result<void> parse_line(LineParser& line, Builder& builder) {
 // `file` is that of the lines' positions.
 Result<void> parse_lines(const SourcePointer& source, int file, Builder& builder) {
   std::string_view rest = source->text;
+  if (rest.starts_with(kByteOrderMark)) {
+    return tl::make_unexpected(error_at(
+        *source, Position{1, 1, 1},
+        "the file begins with a byte order mark, which is no CUDA and hides its first line; save it as UTF-8 without"));
+  }
   bool any = false;
   for (int number = 1; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/file.h"
 #include "core/failure.h"
 
 namespace tma_jit::tuning {
@@ -19,6 +20,7 @@ constexpr std::chrono::milliseconds kPoll{20};
 
 Result<FileLock> FileLock::take(const std::filesystem::path& guarded, const char* suffix,
                                 std::chrono::steady_clock::time_point until, const std::function<bool()>& stopped) {
+  TMA_JIT_CHECK(check_replaceable(guarded));  // else a lock file would lie beside a folder or device
   std::filesystem::path path = guarded;
   path += suffix;
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));

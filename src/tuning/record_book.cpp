@@ -35,20 +35,25 @@ void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& 
   add_layer(std::move(layer));
 }
 
-std::optional<Advice> RecordBook::of(const TuningRecord& problem) const {
+std::optional<Advice> RecordBook::of(const TuningRecord& problem, const Current& is_current) const {
   for (const SharedLayer& layer : layers_) {
     auto known = layer->of(problem);
-    if (known) return Advice{std::move(known->record), layer->origin(), false, {known->line, layer}};
+    if (known && is_current(known->record))
+      return Advice{std::move(known->record), layer->origin(), false, {known->line, layer}};
   }
   return std::nullopt;
 }
 
-std::optional<Advice> RecordBook::find(const TuningRecord& problem) const {
-  if (auto known = of(problem)) return known;
+std::optional<Advice> RecordBook::find(const TuningRecord& problem, const Current& is_current) const {
+  if (auto known = of(problem, is_current)) return known;
   std::optional<Advice> nearest;
   double least = std::nextafter(kNearest, 1);
   for (const SharedLayer& layer : layers_) {
-    if (auto nearer = layer->nearest(problem, least)) nearest = Advice{*std::move(nearer), layer->origin(), true};
+    double far = least;
+    auto nearer = layer->nearest(problem, far);
+    if (!nearer || !is_current(*nearer)) continue;
+    least = far;
+    nearest = Advice{*std::move(nearer), layer->origin(), true};
   }
   return nearest;
 }

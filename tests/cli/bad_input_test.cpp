@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ namespace {
 struct Case {
   std::vector<std::string> words;
   int exit;
-  const char* error;  // the first line of stderr, or its beginning
+  std::string error;  // the first line of stderr, or its beginning
 };
 
 void check_all(const std::vector<Case>& cases) {
@@ -24,7 +25,7 @@ void check_all(const std::vector<Case>& cases) {
     CHECK(result.exit == one.exit);
     CHECK(result.out.empty());
     const std::string text = normalised(result.err);
-    CHECK(text.substr(0, std::string_view(one.error).size()) == one.error);
+    CHECK(text.substr(0, one.error.size()) == one.error);
   }
 }
 
@@ -363,4 +364,31 @@ TEST_CASE("data options") {
 }
 
 }  // namespace
+TEST_CASE("a folder of templates that cannot be looked at is an error with its reason") {
+  const auto loop = scratch_folder() / "templates.loop";
+  std::filesystem::create_symlink(loop.filename(), loop);
+  const auto result = run_command({"list", "--templates", loop.string(), "--json"});
+  CHECK(result.exit == 1);
+  CHECK(result.json()["error"]["message"] == "--templates " + loop.string() + ": Too many levels of symbolic links");
+}
+
+TEST_CASE("words that name nothing or the wrong thing are refused before any work") {
+  const std::string layout = (scratch_folder() / "layout").string();
+  std::filesystem::create_directories(layout);
+  std::ofstream(layout + "/oci-layout") << "{}";
+  const std::string constants = (scratch_folder() / "constants.txt").string();
+  std::ofstream(constants) << "none";
+  check_all({
+      {{"warm", "--list", "", "--arch", "sm_90a"}, 2, "invalid_argument: warm: --list: the value is empty\n"},
+      {{"cache", "keygen", layout + "/"}, 2, "invalid_argument: cache keygen SCRATCH/layout/: it names a folder"},
+      {{"cache", "verify", layout}, 2, "invalid_argument: pack SCRATCH/layout: it is an OCI layout"},
+      {{"cache", "unpack", layout}, 2, "invalid_argument: pack SCRATCH/layout: it is an OCI layout"},
+      {{"cache", "push", "--remote", "nowhere"}, 2, "invalid_argument: the URL of the remote cache has no scheme"},
+      {{"cache", "stat", "--remote", "http://"}, 2, "invalid_argument: the URL of the remote cache names no host"},
+      {{"estimate", "copy", "N=64", "--device", "h100", "--constants", constants},
+       1,
+       "parse: --constants SCRATCH/constants.txt: "},
+  });
+}
+
 }  // namespace tma_jit::cli

@@ -1,4 +1,6 @@
 // What an application asked for: recorded, merged, built for a device, and proved to be there without a compile.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -131,6 +133,12 @@ TEST_CASE("manifests are merged, each line once, and filtered; what cannot be re
   CHECK(again.exit == 0);
   CHECK(again.out == merged.out);
   CHECK(run_command({"manifest"}).exit == 2);
+  const std::string pipe = path_named("manifest.pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto refused = run_command({"manifest", one, "-o", pipe});
+  CHECK(refused.exit == 1);
+  CHECK(refused.err.find("io: cannot write " + pipe + ": it is not a regular file") == 0);
+  CHECK(std::filesystem::is_fifo(pipe));
   CHECK(run_command({"manifest", missing_file("list.jsonl")}).exit == 1);
 }
 

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "npy_header.h"
+#include "output_file.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -145,7 +146,7 @@ TEST_CASE("files that cannot be read or written") {
   CHECK(read_npy(missing).error().text() == "io: " + missing + ": no such file");
   CHECK(read_npy("/").error().text() == "io: /: not a regular file");
   CHECK(read_npy("/dev/null").error().text() == "io: /dev/null: not a regular file");
-  CHECK(write_bytes(missing, {}, {}).error().text() == "io: " + missing + ": No such file or directory");
+  CHECK(write_bytes(missing, {}, {}).error().text() == "io: cannot write " + missing + ": No such file or directory");
 }
 
 }  // namespace

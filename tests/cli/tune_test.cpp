@@ -50,6 +50,31 @@ TEST_CASE("tune --merge puts records together without a device, and names what i
   CHECK(merged.json()["merged"] == 1);
   CHECK(merged.err.find("from.jsonl:2: not a JSON object") != std::string::npos);
   CHECK(run_command({"tune", "--merge", from}).exit == 2);
+  const auto missing = run_command({"tune", "--merge", missing_file("a.jsonl"), "--records", to});
+  CHECK(missing.exit == 1);
+  CHECK(missing.err.find("a.jsonl: no such file") != std::string::npos);
+}
+
+TEST_CASE("what cannot be tuned is a part of the one object, with its line; an empty list is no fault") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string list = records_named("untunable.jsonl"), empty = records_named("empty.jsonl");
+  std::ofstream(list) << R"({"kernel":"copy","dims":{"Q":1},"types":{"T":"f32"}})";
+  std::ofstream(empty) << "# none\n";
+  const std::vector<std::string> words = {
+      "tune", "--device", "emulator", "--json", "--records", records_named("untunable-records.jsonl"), "--list"};
+  const auto tune = [&](const std::string& of) {
+    std::vector<std::string> all = words;
+    all.push_back(of);
+    return run_command(all);
+  };
+  const auto failed = tune(list);
+  CHECK(failed.exit == 1);
+  REQUIRE(failed.json()["results"].size() == 1);
+  CHECK(failed.json()["results"][0]["place"] == list + ":1");
+  CHECK(failed.json()["results"][0]["error"]["message"].get<std::string>().find("no template takes") !=
+        std::string::npos);
+  CHECK(failed.err.find(list + ":1: copy: no template takes this request") != std::string::npos);
+  CHECK(tune(empty).exit == 0);
 }
 
 TEST_CASE("tune killed at any moment loses no record and no measurement, and goes on where it was") {

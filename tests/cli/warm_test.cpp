@@ -113,6 +113,9 @@ TEST_CASE("a faulty list, and words that name nothing, are refused") {
   CHECK(broken.exit == 1);
   CHECK(broken.err.find("broken.jsonl:2: dims is not an object") != std::string::npos);
   CHECK(run_command({"warm", "--list", missing_file("list.jsonl")}).exit == 1);
+  const auto bare = run_command({"warm", list, "--arch", "sm_90a"});
+  CHECK(bare.exit == 2);
+  CHECK(bare.err.find("a list is given with --list " + list) != std::string::npos);
   CHECK(run_command({"warm"}).exit == 2);
   CHECK(run_command({"warm", "copy"}).exit == 2);
   CHECK(run_command({"warm", "copy", "--arch", "sm_ninety"}).exit == 2);
@@ -173,6 +176,76 @@ TEST_CASE("a bar shows how much is done and keeps to its line") {
   CHECK(Progress::bar(10, 10, 5, "a", 80) == "[########################] 10/10  2.0/s  0:00 left  a");
   CHECK(Progress::bar(1, 101, 60, "a", 80) == "[........................]   1/101  0.0/s  100:00 left  a");
   CHECK(Progress::bar(1, 2, 1, std::string(200, 'x'), 60).size() == 59);
+}
+
+TEST_CASE("what warm could not keep, upload or pack makes it fail, with one object that has the counts and the error") {
+  if (!has_compiler()) return;
+  const std::string list = list_of("one.jsonl", R"({"kernel":"copy","arch":"sm_90a","dims":{"N":4096}})"
+                                                "\n");
+  const auto file = scratch_folder() / "no_folder";
+  std::ofstream(file) << "a file";
+  const auto lost = run_command({"warm", "--list", list, "--json", "--cache-dir", (file / "cache").string()});
+  CHECK(lost.exit == 1);
+  CHECK(lost.json()["compiled"] == 1);
+  CHECK(lost.json()["not_kept"] == 1);
+  CHECK(lost.json()["error"]["message"].get<std::string>().find("could not be kept in the cache folder") !=
+        std::string::npos);
+  const std::string cache = cache_named("warm_delivered");
+  const auto no_key = run_command({"warm", "--list", list, "--json", "--cache-dir", cache, "--pack",
+                                   (scratch_folder() / "unsigned").string(), "--sign", missing_file("a.key")});
+  CHECK(no_key.exit == 1);
+  CHECK(no_key.json()["not_kept"] == 0);
+  CHECK(no_key.json()["error"]["code"] == "io");
+  const auto no_url = run_command({"warm", "--list", list, "--json", "--cache-dir", cache, "--remote", "nowhere"});
+  CHECK(no_url.exit == 2);
+  CHECK(no_url.json()["error"]["message"].get<std::string>().find("has no scheme") != std::string::npos);
+}
+
+TEST_CASE("a failure names its line and target, and what asks for nothing that there is fails") {
+  if (!has_compiler()) return;
+  const std::string list = list_of("places.jsonl",
+                                   "# the second kernel has no such dim\n"
+                                   R"({"kernel":"copy","arch":"sm_90a","dims":{"N":4096}})"
+                                   "\n"
+                                   R"({"kernel":"copy","arch":"sm_90a","dims":{"Q":4096}})"
+                                   "\n");
+  const std::string cache = cache_named("warm_places");
+  const auto built = run_command({"warm", "--list", list, "--json", "--cache-dir", cache});
+  CHECK(built.exit == 1);
+  REQUIRE(built.json()["failures"].size() == 1);
+  CHECK(built.json()["failures"][0]["place"] == list + ":3");
+  CHECK(built.json()["failures"][0]["arch"] == "sm_90a");
+  CHECK(built.err.find(list + ":3: sm_90a copy\n") == 0);
+  const auto proved = run_command({"warm", "--list", list, "--prove", "--cache-dir", cache});
+  CHECK(proved.err.find("missing: " + list + ":3: sm_90a {") == 0);
+  const auto other = run_command({"warm", "--list", list, "--arch", "sm_100a", "--prove", "--cache-dir", cache});
+  CHECK(other.exit == 1);
+  CHECK(other.err.find("nothing is proved: all 2 lines are for other targets") != std::string::npos);
+  const auto unknown = run_command({"warm", "copy", "--arch", "sm_99", "--quiet", "--cache-dir", cache});
+  CHECK(unknown.exit == 1);
+  CHECK(unknown.err.find("unsupported: copy: it has no file for sm_99") == 0);
+  const std::string target = list_of("target.jsonl", R"({"kernel":"copy","arch":"sm90","dims":{"N":4096}})");
+  const auto faulty = run_command({"warm", "--list", target});
+  CHECK(faulty.exit == 1);
+  CHECK(faulty.err.find(target + ":1: \"sm90\" is not a target") != std::string::npos);
+}
+
+TEST_CASE("a list may have a byte order mark and lines that end in CRLF") {
+  const std::string line = R"({"kernel":"copy","arch":"sm_90a","dims":{"N":4096}})";
+  const std::string list = list_of("marked.jsonl", "\xEF\xBB\xBF# from an editor\r\n\r\n" + line + "\r\n" + line);
+  const auto merged = run_command({"manifest", list});
+  CHECK_MESSAGE(merged.exit == 0, merged.err);
+  CHECK(merged.out == line + "\n");
+  const std::string first = list_of("marked_first.jsonl", "\xEF\xBB\xBF" + line + "\r\n" + line);
+  CHECK(run_command({"manifest", first}).out == line + "\n");
+}
+
+TEST_CASE("devices that are malformed are words that are wrong") {
+  for (const char* devices : {"h100,", ",h100", "emulator:sm_90a,emulator:sm_100a"}) {
+    const auto refused = run_command({"warm", "copy", "--device", devices});
+    CHECK(refused.exit == 2);
+    CHECK(refused.err.find(std::string("--device ") + devices) != std::string::npos);
+  }
 }
 
 }  // namespace tma_jit::cli

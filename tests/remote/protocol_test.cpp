@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <tma_jit/c_remote.h>
+#include <tma_jit/remote.h>
 
 #include "base/digest.h"
 #include "remote/action_result.h"
@@ -232,6 +233,60 @@ TEST_CASE("an engine of the application's own") {
   REQUIRE(tma_jit_register_remote("memory", &engine) == 0);
   check_round_trip("memory://anything");
   CHECK(kept.size() == 2);
+}
+
+TEST_CASE("the catalogue lists only what the server took, so that a pull of the rest succeeds") {
+  const std::string refused = to_hex(sample_key(1).bytes).substr(2);
+  Shelf shelf([refused](const HttpRequest& request) {
+    return request.method != "PUT" || request.target.find(refused) == std::string::npos;
+  });
+  const TemporaryFolder folder;
+  const auto store = cache::Store::open(folder.path() / "builder");
+  REQUIRE(store);
+  for (unsigned i = 0; i < 3; ++i) REQUIRE(store->put(sample_key(i), sample_entry(i)));
+  RemoteOptions remote;
+  remote.url = shelf.server.url();
+  const auto pushed = cache_push(folder.path() / "builder", remote);
+  REQUIRE(pushed);
+  CHECK(pushed->moved == 2);
+  CHECK(pushed->failed == 1);
+  const auto pulled = cache_pull(folder.path() / "node", remote);
+  REQUIRE(pulled);
+  CHECK(pulled->entries == 2);
+  CHECK(pulled->moved == 2);
+  CHECK_MESSAGE(pulled->failed == 0, pulled->fault);
+}
+
+TEST_CASE("tools take the answers of a server that thinks for more than a second") {
+  FaultyServer server([](FaultyServer& self, int socket, const HttpRequest&) {
+    return self.pause(1'600) && self.answer(socket, "404 Not Found");
+  });
+  RemoteOptions remote;
+  remote.url = server.url();
+  const auto stat = remote_stat(remote);
+  REQUIRE_MESSAGE(stat, stat.error().message);
+  CHECK(stat->entries == 0);
+  CHECK(stat->health_ms > 1'500);
+}
+
+TEST_CASE("a push to a server that no longer answers ends without a wait for each entry") {
+  constexpr unsigned kEntries = 200;
+  FaultyServer server([](FaultyServer& self, int socket, const HttpRequest& request) {
+    if (request.target.ends_with("/v1/")) return self.answer(socket, "404 Not Found");
+    return self.pause(950) && self.answer(socket, "500 Internal Server Error");
+  });
+  const TemporaryFolder folder;
+  const auto store = cache::Store::open(folder.path());
+  REQUIRE(store);
+  for (unsigned i = 0; i < kEntries; ++i) REQUIRE(store->put(sample_key(i), sample_entry(i)));
+  RemoteOptions remote;
+  remote.url = server.url();
+  const auto start = std::chrono::steady_clock::now();
+  const auto pushed = cache_push(folder.path(), remote);
+  REQUIRE(pushed);
+  CHECK(pushed->moved == 0);
+  CHECK(pushed->failed == kEntries);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
 }
 
 TEST_CASE("what is not signed as the rule demands is refused, and what is signed is taken") {

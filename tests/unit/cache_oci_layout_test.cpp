@@ -60,4 +60,20 @@ TEST_CASE("a pack as an OCI layout: every blob has its digest as name, and the l
   CHECK(!cache_pack_oci(root, layout));  // it is not empty
 }
 
+TEST_CASE("a layout that could not be written leaves nothing, so that the next try is not refused") {
+  const TemporaryFolder folder;
+  const fs::path root = folder.path() / "cache", layout = folder.path() / "layout", empty = folder.path() / "empty";
+  const auto store = cache::Store::open(root);
+  REQUIRE(store);
+  REQUIRE(store->put(cache::sample_key(0), cache::sample_entry(0)));
+  fs::create_directory(empty);
+  CHECK_FALSE(cache_pack_oci(root, layout, folder.path() / "none.key"));
+  CHECK_FALSE(fs::exists(layout));
+  CHECK_FALSE(cache_pack_oci(root, empty, folder.path() / "none.key"));
+  CHECK(fs::is_empty(empty));
+  CHECK(cache_pack_oci(root, layout));
+  CHECK(cache_pack_oci(root, root / "CACHEDIR.TAG").error().message.find("it is not an empty folder") !=
+        std::string::npos);
+}
+
 }  // namespace tma_jit

@@ -172,4 +172,13 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK_FALSE(fs::exists(folder.path() / "missing"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a pack takes no device's place, and a pair of keys is written whole or not at all") {
+  const fs::path pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(cache_pack(root, pipe).error().message.find("pipe: it is a pipe, socket or device") != std::string::npos);
+  CHECK(fs::is_fifo(pipe));
+  CHECK_FALSE(cache_keygen(folder.path() / "second.key", open));
+  CHECK_FALSE(fs::exists(folder.path() / "second.key"));
+}
+
 }  // namespace tma_jit::cache

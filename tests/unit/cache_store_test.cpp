@@ -216,6 +216,14 @@ TEST_CASE("a folder that others can write to, a link and a file are refused with
   REQUIRE_FALSE(store);
   CHECK(store.error().message.find("with mode 0777") != std::string::npos);
   CHECK(store.error().message.find("chmod go-w") != std::string::npos);
+  if (::geteuid() == 0) {  // root makes no folder below another user's either
+    ::chmod(root.c_str(), 0755);
+    REQUIRE(::chown(root.c_str(), 65534, 65534) == 0);
+    store = Store::open(root);
+    REQUIRE_FALSE(store);
+    CHECK(store.error().message.ends_with("; run as that user, chown it to root, or name a folder of root's"));
+    REQUIRE(::chown(root.c_str(), 0, 0) == 0);
+  }
 
   ::chmod(root.c_str(), 0700);
   fs::create_directory_symlink(root, folder.path() / "link");

@@ -133,4 +133,15 @@ TEST_CASE_FIXTURE(Fixture, "what dead writers left goes though its time is to co
   CHECK(fs::is_empty(shard));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a trim that cannot remove what it must is an error that says what is left") {
+  put(0, now - kDay);
+  const fs::path full = entry_path(root, keys[1]);
+  fs::create_directories(full / "inner");
+  const auto trimmed = cache_trim(root, 0);
+  REQUIRE_FALSE(trimmed);
+  CHECK(trimmed.error().message.find("removed 1, and 1 entries of ") != std::string::npos);
+  CHECK(trimmed.error().message.find("Directory not empty") != std::string::npos);
+  CHECK(cache_trim(root, std::uint64_t{1} << 30));
+}
+
 }  // namespace tma_jit::cache

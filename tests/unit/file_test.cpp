@@ -14,6 +14,7 @@
 #include "cache/store.h"
 #include "support/cache_samples.h"
 #include "support/temporary_folder.h"
+#include "tuning/file_lock.h"
 
 namespace tma_jit {
 namespace {
@@ -95,6 +96,23 @@ TEST_CASE("a signal of the limit of size that waits already is left waiting") {
           ::pthread_sigmask(SIG_UNBLOCK, &signal, nullptr);
           return 0;
         }) == 0);
+}
+
+TEST_CASE("no file takes the place of a device, pipe or folder, and no lock file lies beside one") {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(replace_file(pipe, "text").error().message ==
+        "cannot write " + pipe.string() + ": it is a pipe, socket or device");
+  CHECK(std::filesystem::is_fifo(pipe));
+  const auto missing = folder.path() / "none" / "file";
+  CHECK(replace_file(missing, "text").error().message ==
+        "cannot write " + missing.string() + ": No such file or directory");
+  const auto soon = std::chrono::steady_clock::now();
+  CHECK_FALSE(tuning::FileLock::take(pipe, ".lock", soon));
+  CHECK_FALSE(tuning::FileLock::take(folder.path(), ".lock", soon));
+  CHECK_FALSE(std::filesystem::exists(pipe.string() + ".lock"));
+  CHECK_FALSE(std::filesystem::exists(folder.path().string() + ".lock"));
 }
 
 }  // namespace tma_jit

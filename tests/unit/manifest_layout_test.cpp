@@ -26,6 +26,7 @@ TEST_CASE("a caret stands under tabs and multi-byte characters") {
 TEST_CASE("a manifest needs a kernel, an architecture and a launch") {
   const auto message = [](std::string_view text) { return parse("k.cu", std::string(text)).error().message; };
   CHECK(message("") == "k.cu:1:1: there is no manifest: a template declares its kernel in lines that begin with //!");
+  CHECK(message("\xEF\xBB\xBF//! kernel k\n").starts_with("k.cu:1:1: the file begins with a byte order mark"));
   CHECK(message("int x;\n// ! kernel k\n").starts_with("k.cu:1:1: there is no manifest"));
   CHECK(message("//! arch sm_90a\n") == "k.cu:1:1: the manifest names no kernel; add a line like //! kernel NAME");
   CHECK(message("//! kernel k\n") == "k.cu:1:1: the manifest names no architecture; add a line like //! arch sm_90a");

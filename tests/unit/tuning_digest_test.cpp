@@ -47,15 +47,16 @@ struct Tuned {
   }
 
   fs::path records() const { return folder.path() / "tuned.jsonl"; }
-  Engine planning(TuningPolicy policy) const {
+  Options options(TuningPolicy policy) const {
     Options options;
     options.device = Device::known("h200");
     options.use_cache = false;
     options.template_dirs = {folder.path()};
     options.tuning.policy = policy;
     options.tuning.records = {records()};
-    return Engine(options);
+    return options;
   }
+  Engine planning(TuningPolicy policy) const { return Engine(options(policy)); }
   // Whether the record decides for a new engine.
   bool followed() const { return !planning(TuningPolicy::records).plan(request).value().record.empty(); }
 
@@ -92,6 +93,17 @@ TEST_CASE("a record follows the template in an engine that has already planned")
   CHECK_FALSE(engine.plan(tuned.request)->record.empty());
   write(tuned.folder.path() / "device/problem.cuh", "//! dim M in 1..200\n");
   CHECK(engine.plan(tuned.request)->record.empty());
+}
+
+TEST_CASE("a record of another text hides no record of a later place") {
+  const Tuned tuned;
+  TuningRecord stale = read_tuning_file(tuned.records()).value().records.front();
+  stale.digest = "0123456789abcdef";
+  const fs::path first = tuned.folder.path() / "stale.jsonl";
+  REQUIRE(merge_tuning_file(first, std::span(&stale, 1)));
+  Options options = tuned.options(TuningPolicy::records);
+  options.tuning.records.insert(options.tuning.records.begin(), first);
+  CHECK(Engine(options).plan(tuned.request)->record.starts_with(tuned.records().string()));
 }
 
 }  // namespace tma_jit

@@ -199,6 +199,18 @@ TEST_CASE("The first layer that has a problem speaks for it; of two records ther
   CHECK(book.find(record_of(4096))->origin == "user");
 }
 
+TEST_CASE("A record that may not decide hides none of a later layer, near or the same") {
+  tuning::RecordBook book;
+  book.add_layer("stale", {record_of(64, 1), record_of(4096, 1)});
+  book.add_layer("user", {record_of(64, 5), record_of(4100, 5)});
+  const auto current = [](const TuningRecord& record) { return record.us > 1; };
+  CHECK(book.find(record_of(64), current)->origin == "user");
+  const auto near = book.find(record_of(4097), current);
+  REQUIRE(near);
+  CHECK(near->record.dims.at("M") == 4100);
+  CHECK_FALSE(book.find(record_of(64), [](const TuningRecord&) { return false; }));
+}
+
 TEST_CASE("The files that records name are known by kernel, those of more records first") {
   TuningRecord few = record_of(1), other = record_of(2);
   few.file = "gemm_few_rows";

@@ -116,7 +116,7 @@ Outcome<int> bench_steps(const Settings& settings, Engine& engine, const Words& 
     }
     status = kFailed;
     const Json error = to_json(result.error().error);
-    if (!settings.console.json) settings.console.error(result.error().error);  // else it is in the list
+    settings.console.tell(result.error().error);
     results.push_back({{"value", value}, {"error", error}});
     progress.step(words.sweep);
   }

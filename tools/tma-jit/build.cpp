@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "describe.h"
-#include "npy.h"
+#include "output_file.h"
 #include "placement.h"
 #include "request.h"
 #include "verbs.h"
@@ -32,7 +32,7 @@ Outcome<int> build_ptx(const Settings& settings, Engine& engine, const Plan& pla
     settings.console.result("{}", text);
     object["ptx"] = text;
   } else {
-    CLI_CHECK(write_bytes(output, {}, std::as_bytes(std::span(text))));
+    CLI_CHECK(write_text(output, text));
     settings.console.report("{}wrote {}\n", because_line(plan), output);
     object["output"] = output;
   }

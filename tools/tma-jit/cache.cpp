@@ -71,10 +71,17 @@ std::filesystem::path cache_root(const Settings& settings) {
 
 Outcome<std::filesystem::path> cache_place(const Settings& settings, const CacheWords& words) {
   if (words.file.empty()) return cache_root(settings);
-  std::filesystem::path pack = words.file;
+  CLI_CHECK(check_pack(words.file));
+  return words.file;
+}
+
+Outcome<void> check_pack(const std::string& file) {
   std::error_code ignored;
-  if (!std::filesystem::exists(pack, ignored)) return failed(ErrorCode::io, "pack {}: no such file", words.file);
-  return pack;
+  const std::filesystem::path pack = file;
+  if (!std::filesystem::exists(pack, ignored)) return failed(ErrorCode::io, "pack {}: no such file", file);
+  if (!std::filesystem::exists(pack / "oci-layout", ignored)) return {};
+  return usage("pack {0}: it is an OCI layout; name the pack in it, which is the largest file of {0}/blobs/sha256",
+               file);
 }
 
 std::vector<std::filesystem::path> pack_keys(const CacheWords& words) {

@@ -25,6 +25,8 @@ struct CacheWords {
 };
 
 std::filesystem::path cache_root(const Settings& settings);
+// Fails if there is no such file, or if it is an OCI layout, in which the pack lies.
+[[nodiscard]] Outcome<void> check_pack(const std::string& file);
 // Returns the pack that was given, else the cache folder.
 [[nodiscard]] Outcome<std::filesystem::path> cache_place(const Settings& settings, const CacheWords& words);
 std::vector<std::filesystem::path> pack_keys(const CacheWords& words);

@@ -1,8 +1,9 @@
 // tma-jit cache ls, show, extract: single entries, of the cache folder or of a pack.
+#include <algorithm>
 #include <ctime>
 
 #include "cache.h"
-#include "npy.h"
+#include "output_file.h"
 #include "text.h"
 
 namespace tma_jit::cli {
@@ -33,9 +34,11 @@ Json metadata_of(const CacheEntryInfo& entry) {
 Outcome<int> list(const Settings& settings, const CacheWords& words) {
   CLI_ASSIGN(const auto place, cache_place(settings, words));
   CLI_ASSIGN(const auto entries, cache_verify(place));
+  std::size_t columns = 0;
+  for (const CacheEntryInfo& entry : entries) columns = std::max(columns, entry.kernel.size());
   Json objects = Json::array();
   for (const CacheEntryInfo& entry : entries) {
-    settings.console.result("{}  {:<16} {:<8} {:>9}  {}{}\n", entry.key.substr(0, kShownDigits), entry.kernel,
+    settings.console.result("{}  {:<{}} {:<8} {:>9}  {}{}\n", entry.key.substr(0, kShownDigits), entry.kernel, columns,
                             entry.arch, readable_bytes(entry.bytes), date_of(entry.used_s),
                             entry.fault.empty() ? "" : "  " + entry.fault);
     objects.push_back({{"key", entry.key},

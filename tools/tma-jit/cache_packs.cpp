@@ -29,6 +29,7 @@ Outcome<int> pack(const Settings& settings, const CacheWords& words) {
 }
 
 Outcome<int> unpack(const Settings& settings, const CacheWords& words) {
+  CLI_CHECK(check_pack(words.file));
   CLI_ASSIGN(const PackInfo info, cache_unpack(words.file, cache_root(settings), pack_keys(words), settings.shared));
   settings.console.report("{} entries put into {}\n", info.entries - info.skipped, cache_root(settings).string());
   tell_skipped(settings, info);
@@ -37,6 +38,8 @@ Outcome<int> unpack(const Settings& settings, const CacheWords& words) {
 }
 
 Outcome<int> keygen(const Settings& settings, const CacheWords& words) {
+  if (!std::filesystem::path(words.file).has_filename())
+    return usage("cache keygen {0}: it names a folder; name the two files in it, e.g. {0}builder", words.file);
   const std::string secret = words.file + ".key", open = words.file + ".pub";
   CLI_ASSIGN(const std::string id, cache_keygen(secret, open));
   settings.console.report("{}: keep it secret; cache pack --sign takes it\n{}: give it to who loads the packs\nid {}\n",

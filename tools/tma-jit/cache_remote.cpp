@@ -10,7 +10,9 @@
 namespace tma_jit::cli {
 namespace {
 
-Outcome<int> report(const Settings& settings, const RemoteTransfer& transfer, const char* done) {
+Outcome<int> report(const Settings& settings, const Result<RemoteTransfer>& made, const char* done) {
+  if (!made) return tl::make_unexpected(server_failure(made.error()));
+  const RemoteTransfer& transfer = *made;
   settings.console.report("{}: {} entries, {} {} ({}), {} were there, {} failed\n", transfer.remote, transfer.entries,
                           transfer.moved, done, readable_bytes(transfer.moved_bytes), transfer.there, transfer.failed);
   if (transfer.failed != 0) settings.console.note("the first that failed: {}", transfer.fault);
@@ -44,27 +46,28 @@ Outcome<int> push(const Settings& settings, const CacheWords& words) {
   RemoteOptions remote = remote_options(settings);
   remote.sign_key = words.sign;
   Transfer shown(settings.console);
-  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(cache_root(settings), remote, shown.progress()));
-  return report(settings, transfer, "uploaded");
+  return report(settings, cache_push(cache_root(settings), remote, shown.progress()), "uploaded");
 }
 
 Outcome<int> pull(const Settings& settings, const CacheWords& words) {
   Transfer shown(settings.console);
-  CLI_ASSIGN(const RemoteTransfer transfer, cache_pull(cache_root(settings), remote_options(settings), pack_keys(words),
-                                                       settings.shared, shown.progress()));
-  return report(settings, transfer, "copied");
+  return report(
+      settings,
+      cache_pull(cache_root(settings), remote_options(settings), pack_keys(words), settings.shared, shown.progress()),
+      "copied");
 }
 
 }  // namespace
 
 Outcome<int> remote_cache_stat(const Settings& settings) {
-  CLI_ASSIGN(const RemoteStat stat, remote_stat(remote_options(settings)));
-  settings.console.report("{}\n  answers   in {:.1f} ms\n  catalogue {} entries by {} compilers\n", stat.remote,
-                          stat.health_ms, stat.entries, stat.compilers.size());
-  settings.console.object({{"remote", stat.remote},
-                           {"health_ms", stat.health_ms},
-                           {"entries", stat.entries},
-                           {"compilers", stat.compilers}});
+  const auto stat = remote_stat(remote_options(settings));
+  if (!stat) return tl::make_unexpected(server_failure(stat.error()));
+  settings.console.report("{}\n  answers   in {:.1f} ms\n  catalogue {} entries by {} compilers\n", stat->remote,
+                          stat->health_ms, stat->entries, stat->compilers.size());
+  settings.console.object({{"remote", stat->remote},
+                           {"health_ms", stat->health_ms},
+                           {"entries", stat->entries},
+                           {"compilers", stat->compilers}});
   return kDone;
 }
 

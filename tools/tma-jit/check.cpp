@@ -103,11 +103,17 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   return dims;
 }
 
-Outcome<std::map<std::string, std::string>> read_hooks(const std::vector<std::string>& words) {
+Outcome<std::map<std::string, std::string>> read_hooks(const Kernel& kernel, const std::vector<std::string>& words) {
+  const std::vector<std::string> known = kernel.names(&KernelInfo::hooks);
   std::map<std::string, std::string> hooks;
   for (const std::string& word : words) {
     CLI_ASSIGN(const Pair pair, split_pair(word, "--hook"));
-    hooks[pair.name] = pair.value;
+    if (!kernel.declares(&KernelInfo::hooks, pair.name)) {
+      return unknown_name(usage("--hook {}: {} declares none of that name; it has {}", pair.name, kernel.name,
+                                known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))),
+                          pair.name, known);
+    }
+    if (!hooks.emplace(pair.name, pair.value).second) return usage("--hook {} is given twice", pair.name);
   }
   return hooks;
 }
@@ -140,7 +146,7 @@ Outcome<int> check(const Settings& settings, const Words& words) {
   if (!words.file.ends_with(".cu")) return usage("check {}: expected a template file, which ends in .cu", words.file);
   CLI_ASSIGN(const Kernel kernel, find_kernel(reader, words.file, ""));
   CLI_ASSIGN(auto dims, read_dims(kernel, words.words));
-  CLI_ASSIGN(auto hooks, read_hooks(words.hooks));
+  CLI_ASSIGN(auto hooks, read_hooks(kernel, words.hooks));
   const CheckedFile file{words.file, &kernel, std::move(dims), std::move(hooks), words.processors};
   settings.console.report("{:<8} {:>4} {:>6} {:>7} {:>8}\n", "arch", "regs", "spills", "shared", "ms");
   Json archs = Json::object(), emulated = Json::object();

@@ -252,11 +252,11 @@ Option Verb::option(const char* names, double& value, const char* help) {
 }
 
 Option Verb::option(const char* names, std::vector<std::string>& values, const char* help) {
-  return Option(declared_->add_option(names, values, help));
+  return Option(checked(declared_->add_option(names, values, help), check_text));
 }
 
 Option Verb::repeated(const char* names, std::vector<std::string>& values, const char* help) {
-  return Option(declared_->add_option(names, values, help)->allow_extra_args(false));
+  return Option(checked(declared_->add_option(names, values, help)->allow_extra_args(false), check_text));
 }
 
 std::optional<Option> Verb::find(const char* name) {

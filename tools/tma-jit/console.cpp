@@ -51,13 +51,17 @@ void Console::object(const Json& value) const {
   write(value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void Console::error(const Error& error) const {
+void Console::tell(const Error& error) const {
   const std::string text = error.text();
   std::fflush(stdout);
   Progress::erase();
   const std::size_t code = std::min(text.find(':'), text.size());
   fmt::print(stderr, "{}{}{}", coloured(text.substr(0, code), kRed), text.substr(code),
              text.ends_with('\n') ? "" : "\n");
+}
+
+void Console::error(const Error& error) const {
+  tell(error);
   object(Json{{"error", to_json(error)}});
 }
 

@@ -31,6 +31,9 @@ class Console {
   }
   // Prints the object of --json; nothing without it.
   void object(const Json& value) const;
+  // Prints an error to stderr only, where the object of --json has it as a part.
+  void tell(const Error& error) const;
+  // Prints an error to stderr, and as the object of --json: for a verb that prints no other.
   void error(const Error& error) const;
 
  private:

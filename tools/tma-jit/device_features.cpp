@@ -8,6 +8,7 @@
 #include "advice.h"
 #include "bound.h"
 #include "text.h"
+#include "together.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -90,10 +91,7 @@ void build_all(Engine& engine, const std::vector<Feature>& features) {
       if (plan) (void)engine.build(*plan);
     }
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::clamp(std::thread::hardware_concurrency(), 1U, 8U); ++i) threads.emplace_back(build);
-  build();
-  for (std::thread& thread : threads) thread.join();
+  run_together(std::clamp(std::thread::hardware_concurrency(), 1U, 8U) - 1, build);
 }
 
 // Returns whether the error means that the device lacks something: no types make the configuration valid, and a rule

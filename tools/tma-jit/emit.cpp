@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "describe.h"
-#include "npy.h"
+#include "output_file.h"
 #include "placement.h"
 #include "request.h"
 #include "verbs.h"
@@ -29,7 +29,7 @@ Outcome<void> deliver(const Console& console, const std::string& text, const std
     console.result("{}", text);
     return {};
   }
-  CLI_CHECK(write_bytes(output, {}, std::as_bytes(std::span(text))));
+  CLI_CHECK(write_text(output, text));
   console.report("wrote {}\n", output);
   return {};
 }

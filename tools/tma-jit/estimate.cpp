@@ -1,11 +1,11 @@
 // tma-jit estimate: a launch's time on a device that one may not own, what bounds it, and what TMA gains; beside it the
 // measured time where there is a GPU.
-#include <fstream>
 #include <memory>
 
 #include "describe.h"
 #include "estimated.h"
 #include "list_file.h"
+#include "output_file.h"
 #include "placement.h"
 #include "request.h"
 #include "trial.h"
@@ -72,10 +72,7 @@ void add_candidates(const Settings& settings, const std::vector<Estimated>& cand
 }
 
 Outcome<void> write_plot(const Settings& settings, const std::string& path, const std::string& svg) {
-  std::ofstream file(path, std::ios::binary);
-  file << svg;
-  file.close();
-  if (!file) return failed(ErrorCode::io, "--plot {}: cannot be written", path);
+  CLI_CHECK(write_text(path, svg));
   settings.console.report("wrote {}\n", path);
   return {};
 }
@@ -113,11 +110,12 @@ Outcome<int> estimate_lists(const Settings& settings, const Words& words) {
   Json list = Json::array();
   int status = kDone;
   for (const ListEntry& entry : entries) {
-    CLI_ASSIGN(const std::vector<Request> requests, warm_requests(engine, entry.line));
-    for (const Request& request : requests) {
+    const auto requests = warm_requests(engine, entry.line);
+    if (!requests) return tl::make_unexpected(Failure(placed_at(entry.place, requests.error())));
+    for (const Request& request : *requests) {
       const auto one = estimator.of(request);
       if (!one) {
-        if (!settings.console.json) settings.console.error(one.error().error);  // else it is in the list
+        settings.console.tell(placed_at(entry.place, one.error().error));
         list.push_back({{"place", entry.place}, {"error", cli::to_json(one.error().error)}});
         status = kFailed;
         continue;

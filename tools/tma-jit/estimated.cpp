@@ -55,7 +55,7 @@ Outcome<Estimator> Estimator::open(Engine& engine, const std::string& constants)
   if (!constants.empty()) {
     CLI_ASSIGN(text, read_text(constants));
   }
-  return Estimator(engine, std::move(device), std::move(text));
+  return Estimator(engine, std::move(device), std::move(text), constants);
 }
 
 Outcome<Estimated> Estimator::of(const Request& request) const {
@@ -64,8 +64,11 @@ Outcome<Estimated> Estimator::of(const Request& request) const {
 }
 
 Outcome<Estimated> Estimator::of(Plan plan) const {
-  CLI_ASSIGN(Estimate made, estimate(plan, device_, constants_));
-  return Estimated{std::move(plan), std::move(made)};
+  auto made = estimate(plan, device_, constants_);
+  if (made) return Estimated{std::move(plan), *std::move(made)};
+  Error error = std::move(made).error();
+  if (!file_.empty()) error.message = fmt::format("--constants {}: {}", file_, error.message);
+  return tl::make_unexpected(Failure(std::move(error)));
 }
 
 Outcome<std::vector<Estimated>> Estimator::candidates(const Request& request, std::size_t most) const {

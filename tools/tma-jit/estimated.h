@@ -39,12 +39,12 @@ class Estimator {
                                                      const Plan& with) const;
 
  private:
-  Estimator(Engine& engine, DeviceInfo device, std::string constants)
-      : engine_(&engine), device_(std::move(device)), constants_(std::move(constants)) {}
+  Estimator(Engine& engine, DeviceInfo device, std::string constants, std::string file)
+      : engine_(&engine), device_(std::move(device)), constants_(std::move(constants)), file_(std::move(file)) {}
 
   Engine* engine_;
   DeviceInfo device_;
-  std::string constants_;
+  std::string constants_, file_;  // their text, and the file that it is from; empty: those that are shipped
 };
 
 std::string describe(const Estimated& estimated, const DeviceInfo& device);

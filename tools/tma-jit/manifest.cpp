@@ -1,17 +1,11 @@
 // tma-jit manifest: merges, filters and shows what applications recorded; each line once.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 
-#include <tma_jit/warm_list.h>
-
-#include "input_text.h"
+#include "list_file.h"
+#include "output_file.h"
 #include "verbs.h"
 
 namespace tma_jit::cli {
@@ -51,32 +45,12 @@ Outcome<Merged> merge(const Words& words) {
   Merged merged;
   std::set<std::string> known;
   for (const std::string& file : words.files) {
-    CLI_ASSIGN(std::string whole, read_text(file));
-    std::istringstream lines(std::move(whole));
-    std::string text;
-    for (int number = 1; std::getline(lines, text); ++number) {
-      const std::size_t first = text.find_first_not_of(" \t\r");
-      if (first == std::string::npos || text[first] == '#') continue;
-      text = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-      merge_line(fmt::format("{}:{}", file, number), text, words, known, merged);
+    CLI_ASSIGN(const std::vector<ListedLine> lines, listed_lines(file));
+    for (const ListedLine& line : lines) {
+      merge_line(fmt::format("{}:{}", file, line.number), line.text, words, known, merged);
     }
   }
   return merged;
-}
-
-// Writes beside the file and renames, so that the output may be one of the inputs.
-Outcome<void> write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
-  {
-    std::ofstream out(beside);
-    for (const std::string& line : lines) out << line << '\n';
-    out.close();
-    if (!out) return failed(ErrorCode::io, "cannot write {}", beside);
-  }
-  std::error_code fault;
-  std::filesystem::rename(beside, path, fault);
-  if (fault) return failed(ErrorCode::io, "cannot write {}: {}", path, fault.message());
-  return {};
 }
 
 Outcome<int> manifest(const Settings& settings, const Words& words) {
@@ -84,7 +58,9 @@ Outcome<int> manifest(const Settings& settings, const Words& words) {
   Json kernels = Json::object();
   for (const auto& [kernel, count] : merged.kernels) kernels[kernel] = count;
   if (!words.out.empty()) {
-    CLI_CHECK(write_lines(words.out, merged.lines));
+    std::string text;
+    for (const std::string& line : merged.lines) text.append(line).append("\n");
+    CLI_CHECK(replace_text(words.out, text));
     settings.console.report("{}: {} of {} lines, {} kernels\n", words.out, merged.lines.size(), merged.read,
                             merged.kernels.size());
   } else {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "npy_header.h"
+#include "output_file.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -174,29 +175,6 @@ Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path) {
   if (!bytes.empty() && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
     return io_error(path, "could not be read whole");
   return bytes;
-}
-
-namespace {
-
-// fwrite must not be given a null pointer, even for zero bytes, and an empty span may contain one.
-bool put(std::FILE* file, std::span<const std::byte> bytes) {
-  return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-}
-
-}  // namespace
-
-Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
-                         std::span<const std::byte> body) {
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return io_error(path, "not a regular file");
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return io_error(path, std::strerror(errno));
-  const bool written = put(file.get(), head) && put(file.get(), body);
-  const bool closed = std::fclose(file.release()) == 0;
-  if (!written || !closed) return io_error(path, std::strerror(errno));
-  return {};
 }
 
 }  // namespace tma_jit::cli

@@ -34,7 +34,5 @@ std::string npy_header(DType type, std::span<const std::int64_t> shape);
 
 // Returns the bytes of a regular file.
 [[nodiscard]] Result<std::vector<std::byte>> read_bytes(const std::filesystem::path& path);
-[[nodiscard]] Result<void> write_bytes(const std::filesystem::path& path, std::span<const std::byte> head,
-                                       std::span<const std::byte> body);
 
 }  // namespace tma_jit::cli

@@ -1,9 +1,9 @@
 // tma-jit report: one HTML page with pictures of what bench, tune, estimate, doctor and the emulator's trace wrote.
 #include <array>
-#include <fstream>
 #include <memory>
 
 #include "markup.h"
+#include "output_file.h"
 #include "report_files.h"
 #include "report_input.h"
 #include "verbs.h"
@@ -74,10 +74,7 @@ Outcome<int> report(const Settings& settings, const Words& words) {
     return failed(ErrorCode::unsupported, "report: the page would have {} bytes, above {}: name fewer files",
                   page.size(), kMostBytes);
   }
-  std::ofstream file(words.output, std::ios::binary);
-  file << page;
-  file.close();
-  if (!file) return failed(ErrorCode::io, "-o {}: cannot be written", words.output);
+  CLI_CHECK(write_text(words.output, page));
   settings.console.report("wrote {}: {} inputs, {} bytes\n", words.output, inputs.size(), page.size());
   settings.console.object({{"output", words.output}, {"inputs", inputs.size()}, {"bytes", page.size()}});
   return kDone;

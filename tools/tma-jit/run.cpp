@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "describe.h"
+#include "output_file.h"
 #include "trace_summary.h"
 #include "trial.h"
 #include "verbs.h"
@@ -77,6 +78,7 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
 Outcome<int> run(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_launching_engine(settings));
   CLI_ASSIGN(Trial trial, prepare(engine, words));
+  if (!settings.trace.empty()) CLI_CHECK(write_text(settings.trace, {}));  // before the work whose timeline it gets
   for (const std::string& note : trial.notes) settings.console.note("{}", note);
   CLI_CHECK(run_trial(engine, trial));
   CLI_CHECK(write_outputs(trial));

@@ -35,7 +35,11 @@ Outcome<LogLevel> log_level(const Settings& settings) {
 Outcome<std::vector<std::filesystem::path>> template_folders(const Settings& settings) {
   std::vector<std::filesystem::path> folders;
   for (const std::string& folder : settings.templates) {
-    if (!std::filesystem::is_directory(folder)) return failed(ErrorCode::io, "--templates {}: no such folder", folder);
+    std::error_code fault;
+    const bool is_folder = std::filesystem::is_directory(folder, fault);
+    const bool absent = !fault || fault == std::errc::no_such_file_or_directory;
+    if (!is_folder)
+      return failed(ErrorCode::io, "--templates {}: {}", folder, absent ? "no such folder" : fault.message());
     folders.emplace_back(folder);
   }
   return folders;
@@ -124,6 +128,11 @@ RemoteOptions remote_options(const Settings& settings) {
   RemoteOptions remote;
   remote.url = settings.remote;
   return remote;
+}
+
+Failure server_failure(Error error) {
+  const int exit = error.code == ErrorCode::invalid_argument ? kUsage : kFailed;
+  return {std::move(error), exit};
 }
 
 void add_shared(Verb verb, Settings& settings) {

@@ -47,6 +47,9 @@ void add_shared(Verb verb, Settings& settings);
 // Returns the server that --remote names; without it, the environment names one.
 RemoteOptions remote_options(const Settings& settings);
 
+// The failure of an operation on a server: the command line is wrong where its URL cannot be read, or none is named.
+Failure server_failure(Error error);
+
 // Returns the targets of `archs`, which are separated by commas; none if it is empty.
 [[nodiscard]] Outcome<std::vector<std::string>> targets_in(const std::string& archs);
 

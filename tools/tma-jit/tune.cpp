@@ -1,5 +1,6 @@
 // tma-jit tune: measures the configurations of requests, and records the best one of each.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -49,9 +50,9 @@ void report_ruled_out(const Console& console, const std::vector<TuneTrial>& tria
   if (count > kRuledOutShown) console.report("  left out  {} more, which --json lists\n", count - kRuledOutShown);
 }
 
-void report(const Console& console, const TuneResult& result) {
+void report(const Console& console, const TuneResult& result, const std::string& place) {
   if (result.error) {
-    console.error(*result.error);
+    console.tell(placed_at(place, *result.error));
     return report_ruled_out(console, result.trials);
   }
   const TuningRecord& record = result.record;
@@ -71,25 +72,34 @@ void report(const Console& console, const TuneResult& result) {
   }
 }
 
-// Returns the requests that the command line and its lists give.
-Outcome<std::vector<Request>> read_requests(Engine& engine, const Words& words) {
+struct Asked {
   std::vector<Request> requests;
+  std::vector<std::string> places;  // "shapes.jsonl:12" of each; empty for the command line's
+};
+
+// Returns the requests that the command line and its lists give.
+Outcome<Asked> read_requests(Engine& engine, const Words& words) {
+  Asked all;
+  if (words.request.kernel.empty() && words.lists.empty())
+    return usage("tune: nothing to tune: name a kernel and its dims, or a list with --list");
   if (!words.request.kernel.empty()) {
     CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
-    requests.push_back(std::move(asked.request));
+    all.requests.push_back(std::move(asked.request));
+    all.places.emplace_back();
   }
   std::vector<ListEntry> entries;
   for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
   for (const ListEntry& entry : entries) {
-    CLI_ASSIGN(std::vector<Request> listed, warm_requests(engine, entry.line));
-    for (Request& request : listed) {
+    auto listed = warm_requests(engine, entry.line);
+    if (!listed) return tl::make_unexpected(Failure(placed_at(entry.place, listed.error())));
+    for (Request& request : *listed) {
       request.params.clear();  // tuning chooses them
       request.file.clear();
-      requests.push_back(std::move(request));
+      all.requests.push_back(std::move(request));
+      all.places.push_back(entry.place);
     }
   }
-  if (requests.empty()) return usage("tune: nothing to tune: name a kernel and its dims, or a list with --list");
-  return requests;
+  return all;
 }
 
 // Works without a device.
@@ -97,6 +107,8 @@ Outcome<int> merge_records(const Settings& settings, const Words& words) {
   if (words.records.empty()) return usage("tune --merge: name the file that gets the records with --records");
   std::size_t count = 0;
   for (const std::string& path : words.merged) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return failed(ErrorCode::io, "--merge {}: no such file", path);
     CLI_ASSIGN(const TuningFile file, read_tuning_file(path));
     for (const std::string& fault : file.faults) settings.console.note("left out: {}", fault);
     CLI_CHECK(merge_tuning_file(words.records, file.records));
@@ -119,23 +131,24 @@ std::function<bool(const TuneProgress&)> teller(const Console& console) {
 
 Outcome<int> tune_all(const Settings& settings, const Words& words) {
   CLI_ASSIGN(Engine engine, make_engine(settings));
-  CLI_ASSIGN(const std::vector<Request> requests, read_requests(engine, words));
+  CLI_ASSIGN(const Asked asked, read_requests(engine, words));
   TuneOptions options = words.options;
   options.records = words.records;
   options.flush_l2 = !words.warm;
   options.progress = teller(settings.console);
-  CLI_ASSIGN(const std::vector<TuneResult> results, tune(engine, requests, options));
+  CLI_ASSIGN(const std::vector<TuneResult> results, tune(engine, asked.requests, options));
   Progress::erase();
   if (is_emulated(settings)) settings.console.note("times of the emulator say nothing of a GPU");
   Json list = Json::array();
   std::size_t faults = 0;
-  for (const TuneResult& result : results) {
-    report(settings.console, result);
-    list.push_back(parse_json(json_of(result)));
-    faults += result.error ? 1 : 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    report(settings.console, results[i], asked.places[i]);
+    Json& object = list.emplace_back(parse_json(json_of(results[i])));
+    if (!asked.places[i].empty()) object["place"] = asked.places[i];
+    faults += results[i].error ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
-  if (!file.empty()) settings.console.report("records are in {}\n", file.string());
+  if (!file.empty() && faults < results.size()) settings.console.report("records are in {}\n", file.string());
   settings.console.object({{"records", file.string()}, {"results", list}});
   return faults == 0 ? kDone : kFailed;
 }

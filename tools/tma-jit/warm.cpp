@@ -4,19 +4,18 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <optional>
-#include <sstream>
 #include <thread>
 
 #include <tma_jit/cache.h>
-#include <tma_jit/emulator.h>
 #include <tma_jit/remote.h>
 
 #include "describe.h"
 #include "list_file.h"
 #include "progress.h"
 #include "text.h"
+#include "together.h"
 #include "verbs.h"
+#include "warm_work.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -31,150 +30,11 @@ struct Words {
   std::string sign;
 };
 
-constexpr double kFlushMax = 600;  // for uploads to the server that the environment names, seconds
-
-// One kernel to build: a request of one target's engine.
-struct Task {
-  Engine* engine;
-  Request request;
-};
-
 struct Row {
   std::string fault;  // empty if built or found
-  std::string words;  // description, once it is planned
-  std::string arch;
+  std::string words;  // what was planned, or the kernel
   bool compiled = false;
   double compile_ms = 0;
-};
-
-// A device to plan for, and the target instead of its own; either may be empty.
-struct Target {
-  std::string device;
-  std::string arch;
-};
-
-// Engines by target, each created when the first line needs it.
-class Targets {
- public:
-  Targets(const Settings& settings, unsigned jobs) : settings_(settings), jobs_(jobs) {}
-
-  Outcome<Engine*> engine(const Target& target) {
-    Settings one = settings_;
-    one.device = target.device;
-    one.arch = target.arch;
-    CLI_ASSIGN(Options options, engine_options(one));
-    auto& engine = engines_[{target.device, options.arch}];
-    if (engine == nullptr) {
-      options.compiler.workers = static_cast<int>(jobs_);
-      // With --remote everything is uploaded, and signed, at the end.
-      if (!settings_.remote.empty()) options.cache.remote.role = RemoteRole::read_only;
-      options.cache.remote.flush_s = kFlushMax;
-      engine = std::make_unique<Engine>(std::move(options));
-    }
-    return engine.get();
-  }
-
- private:
-  const Settings& settings_;
-  const unsigned jobs_;
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Engine>> engines_;
-};
-
-// Splits what was given, one device a line; only the emulator's settings contain commas.
-std::vector<std::string> devices_of(const std::string& given) {
-  std::vector<std::string> devices;
-  std::istringstream lines(given);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("emulator")) {
-      devices.push_back(line);
-    } else {
-      for (std::string& device : split_commas(line)) devices.push_back(std::move(device));
-    }
-  }
-  if (devices.empty()) devices.emplace_back();
-  return devices;
-}
-
-class Work {
- public:
-  Work(const Settings& settings, unsigned jobs) : settings_(settings), targets_(settings, jobs) {}
-
-  // Each of the devices with each of the targets; a device alone has its own target.
-  Outcome<void> choose_targets() {
-    CLI_ASSIGN(const std::vector<std::string> archs, targets_in(settings_.arch));
-    for (const std::string& device : devices_of(settings_.device)) {
-      for (const std::string& arch : archs) chosen_.push_back({device, arch});
-      if (!archs.empty()) continue;
-      CLI_ASSIGN(const std::string arch, own_arch(device));
-      if (!device.empty()) chosen_.push_back({device, arch});
-    }
-    return {};
-  }
-
-  Outcome<void> add(const ListEntry& entry) {
-    std::vector<Target> targets = chosen_;
-    if (!entry.line.arch.empty()) {
-      const auto wanted = normalise_arch(entry.line.arch);
-      if (!wanted) return usage_of(wanted.error(), entry.place);
-      std::erase_if(targets, [&](const Target& target) {
-        const auto named = normalise_arch(target.arch);
-        return !target.arch.empty() && (!named || *named != *wanted);
-      });
-      if (targets.empty() && !chosen_.empty()) ++skipped_;
-      if (chosen_.empty()) targets = {{"", entry.line.arch}};
-      for (Target& target : targets) target.arch = entry.line.arch;
-    }
-    const bool named = std::all_of(targets.begin(), targets.end(), [](const Target& one) { return !one.arch.empty(); });
-    if ((targets.empty() && chosen_.empty()) || !named) {
-      return usage("{}: no target: name some with --arch, e.g. --arch sm_90a,sm_100a,sm_120a, or devices with --device",
-                   entry.place);
-    }
-    for (const Target& target : targets) CLI_CHECK(add_for(entry, target));
-    return {};
-  }
-
-  std::vector<Task>& tasks() { return tasks_; }
-  std::size_t skipped() const { return skipped_; }
-
- private:
-  // Returns the target of a device; empty if --device is not given, or names the emulator without one.
-  Outcome<std::string> own_arch(const std::string& device) {
-    if (device.empty()) return std::string();
-    Settings one = settings_;
-    one.device = device;
-    if (is_emulated(one)) {
-      CLI_ASSIGN(const EmulatorSettings emulator, parse_emulator(device));
-      return emulator.arch;
-    }
-    one.no_cache = false;
-    CLI_ASSIGN(Engine engine, make_engine(one));
-    CLI_ASSIGN(const DeviceInfo facts, engine.device());
-    return facts.arch;
-  }
-
-  Outcome<void> add_for(const ListEntry& entry, const Target& target) {
-    CLI_ASSIGN(Engine* const engine, targets_.engine(target));
-    auto given = warm_requests(*engine, entry.line);
-    if (!given) {
-      const bool unknown_word =
-          given.error().reason == ErrorReason::unknown_name && entry.place == entry.line.request.kernel;
-      return tl::make_unexpected(Failure(given.error(), unknown_word ? kUsage : kFailed));
-    }
-    std::vector<Request>& requests = *given;
-    // A kernel need not have a file for every target.
-    if (requests.empty()) {
-      ++skipped_;
-      settings_.console.note("{}: {} has no file for {}", entry.place, entry.line.request.kernel, target.arch);
-    }
-    for (Request& request : requests) tasks_.push_back({engine, std::move(request)});
-    return {};
-  }
-
-  const Settings& settings_;
-  Targets targets_;
-  std::vector<Target> chosen_;
-  std::vector<Task> tasks_;
-  std::size_t skipped_ = 0;
 };
 
 Row build(const Task& task) {
@@ -185,7 +45,6 @@ Row build(const Task& task) {
     row.fault = plan.error().text();
     return row;
   }
-  row.arch = plan->arch;
   row.words = fmt::format("{} {} {}", plan->kernel, type_words(*plan), config_words(*plan));
   const auto cubin = task.engine->build(*plan);
   if (!cubin) {
@@ -203,18 +62,16 @@ std::vector<Row> build_all(const std::vector<Task>& tasks, unsigned jobs, Progre
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       rows[i] = build(tasks[i]);
-      progress.step(fmt::format("{} {}", rows[i].arch, rows[i].words));
+      progress.step(fmt::format("{} {}", tasks[i].arch, rows[i].words));
     }
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < jobs; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  const std::size_t count = std::min<std::size_t>(jobs, tasks.size());
+  run_together(count == 0 ? 0 : count - 1, work);
   return rows;
 }
 
-ListEntry all_presets_of(const std::string& kernel) {
-  ListEntry entry{{}, kernel};
+ListEntry all_presets_of(const std::string& kernel, const std::string& place) {
+  ListEntry entry{{}, place};
   entry.line.request.kernel = kernel;
   entry.line.presets = true;
   return entry;
@@ -223,7 +80,10 @@ ListEntry all_presets_of(const std::string& kernel) {
 Outcome<std::vector<ListEntry>> read_entries(const Settings& settings, const Words& words) {
   std::vector<ListEntry> entries;
   for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
-  for (const std::string& kernel : words.kernels) entries.push_back(all_presets_of(kernel));
+  for (const std::string& kernel : words.kernels) {
+    if (kernel.ends_with(".jsonl")) return usage("warm: {0} names no kernel; a list is given with --list {0}", kernel);
+    entries.push_back(all_presets_of(kernel, kernel));
+  }
   if (words.all) {
     Settings any = settings;
     any.arch.clear();
@@ -234,7 +94,7 @@ Outcome<std::vector<ListEntry>> read_entries(const Settings& settings, const Wor
     }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
-    for (const std::string& name : names) entries.push_back(all_presets_of(name));
+    for (const std::string& name : names) entries.push_back(all_presets_of(name, "--all"));
   }
   if (entries.empty() && words.lists.empty()) {
     return usage("warm: nothing to build: name kernels, a list with --list, or --all");
@@ -257,69 +117,98 @@ Outcome<void> push(const Settings& settings, const Words& words) {
   remote.sign_key = words.sign;
   const std::filesystem::path root =
       settings.cache_dir.empty() ? default_cache_dir() : std::filesystem::path(settings.cache_dir);
-  CLI_ASSIGN(const RemoteTransfer transfer, cache_push(root, remote));
-  if (transfer.failed != 0) return failed(ErrorCode::io, "{}", transfer.fault);
-  settings.console.report("{}: {} of {} entries uploaded\n", transfer.remote, transfer.moved, transfer.entries);
+  const auto transfer = cache_push(root, remote);
+  if (!transfer) return tl::make_unexpected(server_failure(transfer.error()));
+  if (transfer->failed != 0) {
+    return failed(ErrorCode::io, "{} of {} entries were not uploaded, the first because of {}", transfer->failed,
+                  transfer->entries, transfer->fault);
+  }
+  settings.console.report("{}: {} of {} entries uploaded\n", transfer->remote, transfer->moved, transfer->entries);
   return {};
 }
 
-Outcome<int> report(const Settings& settings, const std::vector<Row>& rows, std::size_t skipped, double seconds) {
+std::string left_out(std::size_t skipped) {
+  return skipped == 0 ? "" : fmt::format(", {} left out", skipped);
+}
+
+// Tells what was built and what failed, and returns the object of --json.
+Json report(const Console& console, const Work& work, const std::vector<Row>& rows, double seconds) {
   std::size_t compiled = 0, faults = 0;
   double compile_ms = 0;
   Json failures = Json::array();
-  for (const Row& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    const Task& task = work.tasks()[i];
     compiled += row.compiled ? 1 : 0;
     compile_ms += row.compiled ? row.compile_ms : 0;
     if (row.fault.empty()) continue;
     ++faults;
-    fmt::print(stderr, "{} {}\n{}\n", row.arch, row.words, row.fault);
-    failures.push_back({{"arch", row.arch}, {"what", row.words}, {"fault", row.fault}});
+    fmt::print(stderr, "{}{}{} {}\n{}\n", task.place, task.place.empty() ? "" : ": ", task.arch, row.words, row.fault);
+    failures.push_back({{"place", task.place}, {"arch", task.arch}, {"what", row.words}, {"fault", row.fault}});
   }
   const std::size_t there = rows.size() - compiled - faults;
-  settings.console.report("{} kernels in {:.1f} s: {} compiled ({:.1f} s of compiling), {} were there, {} failed{}\n",
-                          rows.size(), seconds, compiled, compile_ms / 1000, there, faults,
-                          skipped == 0 ? "" : fmt::format(", {} lines left out", skipped));
-  settings.console.object({{"kernels", rows.size()},
-                           {"compiled", compiled},
-                           {"there", there},
-                           {"failed", faults},
-                           {"skipped", skipped},
-                           {"seconds", seconds},
-                           {"compile_ms", compile_ms},
-                           {"failures", failures}});
-  return faults == 0 ? kDone : kFailed;
+  console.report("{} kernels in {:.1f} s: {} compiled ({:.1f} s of compiling), {} were there, {} failed{}\n",
+                 rows.size(), seconds, compiled, compile_ms / 1000, there, faults, left_out(work.skipped()));
+  return {{"kernels", rows.size()}, {"compiled", compiled},        {"there", there},
+          {"failed", faults},       {"not_kept", work.not_kept()}, {"skipped", work.skipped()},
+          {"seconds", seconds},     {"compile_ms", compile_ms},    {"failures", failures}};
+}
+
+// What was compiled and is not in the cache is lost: no failure for an application, and one for who fills the cache.
+Outcome<void> check_kept(const Console& console, const Work& work) {
+  if (work.not_kept() == 0) return {};
+  return failed(ErrorCode::io, "{} kernels were compiled and could not be kept in the cache folder: {}",
+                work.not_kept(), console.quiet ? "without --quiet a warning says why" : "the warning above says why");
 }
 
 // Proves each target's requests with its engine, and names what is missing.
-Outcome<int> prove_all(const Settings& settings, const std::vector<Task>& tasks, std::size_t skipped) {
-  std::map<Engine*, std::vector<Request>> by_engine;
-  for (const Task& task : tasks) by_engine[task.engine].push_back(task.request);
+Outcome<int> prove_all(const Settings& settings, const Work& work) {
+  const std::size_t skipped = work.skipped();
+  if (work.tasks().empty() && skipped != 0) {
+    return failed(
+        ErrorCode::not_found,
+        "--prove: nothing is proved: all {} lines are for other targets, or of kernels without a file for these",
+        skipped);
+  }
+  std::map<Engine*, std::vector<const Task*>> by_engine;
+  for (const Task& task : work.tasks()) by_engine[task.engine].push_back(&task);
   std::size_t there = 0;
   double ms = 0;
   Json missing = Json::array();
-  for (const auto& [engine, requests] : by_engine) {
-    CLI_ASSIGN(const DeviceInfo device, engine->device());
+  for (const auto& [engine, tasks] : by_engine) {
+    std::vector<Request> requests;
+    for (const Task* task : tasks) requests.push_back(task->request);
     const Proof proof = prove(*engine, requests);
     there += proof.there;
     ms += proof.ms;
     for (const Proof::Missing& one : proof.missing) {
-      const Request& request = requests[one.request];
-      fmt::print(stderr, "missing: {}\n  {}\n", request_line(request), one.error.line());
-      missing.push_back({{"arch", device.arch},
-                         {"kernel", request.kernel},
-                         {"line", request_line(request)},
+      const Task& task = *tasks[one.request];
+      const std::string line = request_line(task.request);
+      fmt::print(stderr, "missing: {}{}{} {}\n  {}\n", task.place, task.place.empty() ? "" : ": ", task.arch, line,
+                 one.error.line());
+      missing.push_back({{"place", task.place},
+                         {"arch", task.arch},
+                         {"kernel", task.request.kernel},
+                         {"line", line},
                          {"fault", one.error.line()}});
     }
   }
-  settings.console.report("{} of {} kernels are there, proved in {:.1f} ms{}\n", there, tasks.size(), ms,
-                          skipped == 0 ? "" : fmt::format(", {} lines left out", skipped));
+  settings.console.report("{} of {} kernels are there, proved in {:.1f} ms{}\n", there, work.tasks().size(), ms,
+                          left_out(skipped));
   const int status = missing.empty() ? kDone : kFailed;
-  settings.console.object({{"kernels", tasks.size()},
+  settings.console.object({{"kernels", work.tasks().size()},
                            {"there", there},
                            {"skipped", skipped},
                            {"proof_ms", ms},
                            {"missing", std::move(missing)}});
   return status;
+}
+
+// Uploads and packs what was asked for.
+Outcome<void> deliver(const Settings& settings, const Words& words) {
+  if (!settings.remote.empty()) CLI_CHECK(push(settings, words));
+  if (!words.pack.empty()) CLI_CHECK(write_pack(settings, words));
+  return {};
 }
 
 Outcome<int> warm(const Settings& settings, const Words& words) {
@@ -333,14 +222,20 @@ Outcome<int> warm(const Settings& settings, const Words& words) {
   Work work(settings, jobs);
   CLI_CHECK(work.choose_targets());
   for (const ListEntry& entry : entries) CLI_CHECK(work.add(entry));
-  if (words.prove) return prove_all(settings, work.tasks(), work.skipped());
+  if (words.prove) return prove_all(settings, work);
   Progress progress(settings.console, work.tasks().size());
   const std::vector<Row> rows = build_all(work.tasks(), jobs, progress);
   progress.finish();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  CLI_ASSIGN(const int status, report(settings, rows, work.skipped(), wall.count()));
-  if (!settings.remote.empty()) CLI_CHECK(push(settings, words));
-  if (!words.pack.empty()) CLI_CHECK(write_pack(settings, words));
+  Json object = report(settings.console, work, rows, wall.count());
+  int status = object["failed"] == 0 ? kDone : kFailed;
+  for (const Outcome<void>& step : {check_kept(settings.console, work), deliver(settings, words)}) {
+    if (step) continue;
+    settings.console.tell(step.error().error);
+    if (!object.contains("error")) object["error"] = cli::to_json(step.error().error);
+    status = step.error().exit;
+  }
+  settings.console.object(object);
   return status;
 }
 

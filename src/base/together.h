@@ -1,0 +1,24 @@
+// Work that several threads share.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tma_jit {
+
+// Runs `work` in this thread and in up to `others` more, and returns when all have ended. Where the system starts no
+// further thread, as at a limit of a container's processes, those that there are do the work.
+template <class Work> void run_together(std::size_t others, const Work& work) {
+  std::vector<std::thread> threads;
+  try {
+    while (threads.size() < others) threads.emplace_back(std::cref(work));
+  } catch (const std::system_error&) {
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace tma_jit
