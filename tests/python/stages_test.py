@@ -3,6 +3,8 @@
 import json
 import os
 import tempfile
+import pickle
+import sys
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all
@@ -82,7 +84,23 @@ def test_errors():
     check(failure_of(lambda: known.seal("shut")).code == "invalid_argument", "a seal")
     for tuning in ("off", "records", "at_start", "background"):
         engine(tuning=tuning, tuning_budget_s=1, tuning_device_share=0.5, tuning_memory_bytes=1 << 20)
-    check(failure_of(lambda: engine(tuning="always")).code == "invalid_argument", "a policy of tuning")
+    for options in ({"tuning": "always"}, {"log": 5}, {"seal": "shut"}, {"compile_time_limit_s": 0}, {"compile_time_limit_s": float("nan")},
+                    {"cache_bytes": -1}):
+        (name, value), = options.items()
+        check(f"{name} cannot be {value!r}" in str(failure_of(lambda: engine(**options), ValueError)), options)
+    check("udc80" in str(failure_of(lambda: tma_jit.Engine("\udc80"), ValueError)), "a device that UTF-8 cannot hold")
+    sys.path.append(os.fsdecode(b"/none/\xff"))
+    engine()  # looks for NVRTC there
+    sys.path.pop()
+
+
+def test_pickled_errors():
+    """Errors pass between processes, as those of a pool's workers do."""
+    error = failure_of(lambda: engine().plan("gem", dims={"M": 1}))
+    for same in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        check(type(same) is type(error) and str(same) == str(error) and vars(same) == vars(error), repr(same))
+    own = pickle.loads(pickle.dumps(tma_jit.errors.NotFound("mine")))
+    check(type(own) is tma_jit.errors.NotFound and str(own) == "mine", repr(own))
 
 
 def test_records():
