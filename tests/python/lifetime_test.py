@@ -211,3 +211,26 @@ def test_end():
 if __name__ == "__main__":
     with needs_nvrtc():
         run_all(globals())
+SUBINTERPRETER = """
+import sys
+try:
+    import _interpreters
+    other, run = _interpreters.create("legacy"), _interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+    other, run = _interpreters.create(isolated=False), _interpreters.run_string
+import tma_jit
+request = tma_jit.Request("map", dims={"N": 64}, hooks={"apply": "a"})
+failed = run(other, f"import sys; sys.path[:] = {sys.path}\\ntry:\\n import tma_jit\\nexcept ImportError as error:\\n"
+                    " assert 'subinterpreter' in str(error)\\nelse:\\n raise AssertionError('imported')")
+assert failed is None, failed
+tma_jit.Engine("h100", use_cache=False).plan(request)
+"""
+
+
+def test_subinterpreter():
+    """A second interpreter of a process is refused, and the first works on."""
+    ended = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=100, check=False)
+    check(ended.returncode == 0, ended.stderr)
+
+
