@@ -38,7 +38,7 @@ Callback::Callback(nb::handle function) {
 void watch_for_the_end() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     ending = true;
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     while (visits > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }));
 }

@@ -25,7 +25,7 @@ class PythonChain {
     for (std::size_t i = 0; i < requests.size(); ++i) mark_outputs((*chain_)[i].plan(), stages[i], requests[i]);
   }
   ~PythonChain() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     chain_.reset();
     mirror_.reset();
   }

@@ -224,7 +224,7 @@ PythonEngine::PythonEngine(Options options)
     : emulated_(options.device.kind() == Device::Kind::emulated), engine_(std::in_place, std::move(options)) {}
 
 PythonEngine::~PythonEngine() {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   engine_.reset();
 }
 

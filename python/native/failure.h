@@ -25,7 +25,7 @@ template <class T> T take(Result<T> result) {
 // Runs `work` without the interpreter's lock. `work` must not touch Python's objects. Whatever waits for a lock of the
 // library runs so: its holder may be waiting for the interpreter's, to call a function for its log.
 template <class Work> auto unlocked(Work&& work) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   return work();
 }
 
@@ -35,3 +35,15 @@ nb::str text_of(std::string_view text);
 nb::object value_of(std::string_view json);
 
 }  // namespace tma_jit::python
+// Gives the interpreter's lock up for a scope.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+

@@ -30,7 +30,7 @@ class PythonLaunch {
     mark_outputs();
   }
   ~PythonLaunch() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     const Launch ended = std::move(launch_);
     bound_.mirror.reset();
   }
@@ -135,7 +135,7 @@ class PythonFunction {
   }
 
   ~PythonFunction() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     const Function ended = std::move(function_);
   }
   PythonFunction(const PythonFunction&) = delete;
@@ -205,7 +205,7 @@ class PythonPreparation {
   PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, Preparation preparation)
       : engine_(std::move(engine)), bound_(std::move(bound)), preparation_(std::move(preparation)) {}
   ~PythonPreparation() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     preparation_.reset();  // waits for threads that may report progress to Python
   }
   PythonPreparation(const PythonPreparation&) = delete;

@@ -234,3 +234,43 @@ def test_subinterpreter():
     check(ended.returncode == 0, ended.stderr)
 
 
+ENDS = """
+import tma_jit
+known = tma_jit.Engine("h100", use_cache=False, log=print, log_level="debug")
+requests = [tma_jit.Request("map", dims={"N": 64}, hooks={"apply": f"a * {i}"}) for i in range(50)]
+preparation = known.prepare_async(requests, progress=lambda done, total: sum(range(100000)))
+"""
+
+
+DAEMONS = """
+import threading, time
+import numpy as np
+import tma_jit
+engine = tma_jit.Engine("emulator:sm_90a", use_cache=False)
+a, y = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+def serve():
+    launch = engine.prepare("map", A=a, Y=y, hooks={"apply": "a * 2"})
+    while True:
+        launch.launch()
+for _ in range(8):
+    threading.Thread(target=serve, daemon=True).start()
+time.sleep(0.5)
+"""
+
+
+def test_end_with_daemons():
+    """A program may end while daemon threads of it are in the library."""
+    for _ in range(5):
+        ended = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=100, check=False)
+        check(ended.returncode == 0 and not ended.stderr, (ended.returncode, ended.stderr))
+
+
+def test_end():
+    """A program may end while threads of the library call its functions."""
+    ended = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=100, check=False)
+    check(ended.returncode == 0 and not ended.stderr, ended.stderr)
+
+
+if __name__ == "__main__":
+    with needs_nvrtc():
+        run_all(globals())
