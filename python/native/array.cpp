@@ -10,6 +10,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
+
 namespace tma_jit::python {
 namespace {
 
@@ -286,7 +288,8 @@ Array read_array(nb::handle object, const char* name) {
 }
 
 void bind_array(nb::module_& module) {
-  nb::class_<Array>(module, "Tensor", "A view of an array, or of memory at an address.")
+  nb::class_<Array>(module, "Tensor", nb::type_slots(collected<Array>()),
+                    "A view of an array, or of memory at an address.")
       .def(
           "__init__", [](Array* self, nb::handle array, nb::handle dtype) { new (self) Array(retyped(array, dtype)); },
           nb::arg("array"), nb::arg("dtype") = nb::none(),

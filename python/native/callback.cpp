@@ -28,8 +28,9 @@ Visit::~Visit() {
   --visits;
 }
 
-Callback::Callback(nb::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) raise_invalid(std::string(nb::repr(function).c_str()) + " is no function");
+Callback::Callback(nb::handle function, std::string_view name) {
+  if (PyCallable_Check(function.ptr()) == 0)
+    raise_invalid(std::string(name) + " cannot be " + shown(function) + "; it is a function");
   function_ = std::shared_ptr<nb::object>(new nb::object(nb::borrow(function)), [](nb::object* held) {
     if (const Visit visit; visit) delete held;  // else it ends with the interpreter
   });

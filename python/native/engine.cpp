@@ -12,6 +12,7 @@
 #include <tma_jit/device.h>
 #include <tma_jit/json.h>
 
+#include "collected.h"
 #include "launch.h"
 
 namespace tma_jit::python {
@@ -220,16 +221,29 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
 
 }  // namespace
 
-PythonEngine::PythonEngine(Options options)
-    : emulated_(options.device.kind() == Device::Kind::emulated), engine_(std::in_place, std::move(options)) {}
+PythonEngine::PythonEngine(EngineOptions given)
+    : emulated_(given.options.device.kind() == Device::Kind::emulated),
+      callbacks_(std::move(given.callbacks)),
+      engine_(std::in_place, std::move(given.options)) {}
 
 PythonEngine::~PythonEngine() {
+int clear(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<PythonEngine>(self)->clear_callbacks();
+  return 0;
+}
+
   const Unlocked released;
   engine_.reset();
 }
 
 nb::class_<PythonEngine> bind_engine(nb::module_& module) {
-  nb::class_<PythonEngine> engine(module, "Engine", "Turns requests into launches on one device. Thread-safe.");
+  // Of cycles through an engine, those through a method of a class derived from it have no other part that could clear
+  // them.
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<PythonEngine>)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                {0, nullptr}};
+  nb::class_<PythonEngine> engine(module, "Engine", nb::type_slots(slots),
+                                  "Turns requests into launches on one device. Thread-safe.");
   engine.def(
       "__init__",
       [](PythonEngine* self, nb::handle device, const nb::kwargs& keywords) {

@@ -10,6 +10,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine.h"
+#include "collected.h"
+#include "duration.h"
 #include "launch.h"
 #include "stream.h"
 
@@ -58,6 +60,10 @@ class PythonLaunch {
   PythonEngine& engine() { return nb::cast<PythonEngine&>(engine_); }
 
   void rebind_one(const std::string& name, nb::handle object) {
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    bound_.each_held(visit);
+  }
     if (PyLong_Check(object.ptr())) return take(moved(name, nb::cast<std::uint64_t>(object)));  // an address
     NamedArray named{name, held_array(object, name)};
     check_same(plan(), named);
@@ -175,6 +181,7 @@ class PythonFunction {
   [[noreturn]] void refuse_place(const char* name, bool host) const {
     raise_invalid(kernel_ + ": tensor " + name +
                   (host ? " is in the host's memory, and a function of a GPU takes arrays of the GPU"
+  void each_held(auto&& visit) const { visit(engine_); }
                         : " is in a GPU's memory, and the engine's device is emulated"));
   }
 
@@ -202,8 +209,12 @@ class PythonFunction {
 
 class PythonPreparation {
  public:
-  PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, Preparation preparation)
-      : engine_(std::move(engine)), bound_(std::move(bound)), preparation_(std::move(preparation)) {}
+  PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, std::optional<Callback> progress,
+                    Preparation preparation)
+      : engine_(std::move(engine)),
+        bound_(std::move(bound)),
+        progress_(std::move(progress)),
+        preparation_(std::move(preparation)) {}
   ~PythonPreparation() {
     const Unlocked released;
     preparation_.reset();  // waits for threads that may report progress to Python
@@ -238,29 +249,38 @@ class PythonPreparation {
   std::optional<Preparation> preparation_;
 };
 
-std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
-  if (function.is_none()) return {};
-  return [callback = Callback(function)](std::size_t done, std::size_t total) {
+std::function<void(std::size_t, std::size_t)> progress_to(const std::optional<Callback>& function) {
+  if (!function) return {};
+  return [callback = *function](std::size_t done, std::size_t total) {
     callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    for (const BoundRequest& bound : bound_) bound.each_held(visit);
+    if (progress_) visit(progress_->object());
+  }
   };
 }
 
 std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests,
                                                  int threads, nb::handle progress) {
   auto& engine = nb::cast<PythonEngine&>(self);
+  std::optional<Callback> progress_;  // the preparation has a copy
   std::vector<BoundRequest> bound;
   std::vector<Request> plain;
   for (const KernelRequest& request : requests) {
     bound.push_back(bind_arrays(engine, request));
     plain.push_back(bound.back().request);
   }
-  Preparation preparation =
-      engine->prepare_async(std::move(plain), {.threads = threads, .progress = progress_to(progress)});
-  return std::make_unique<PythonPreparation>(std::move(self), std::move(bound), std::move(preparation));
+  PrepareOptions options{.threads = threads, .progress = progress_to(callback)};
+  Preparation preparation = unlocked([&] { return engine->prepare_async(std::move(plain), std::move(options)); });
+  return std::make_unique<PythonPreparation>(std::move(self), std::move(bound), std::move(callback),
+                                             std::move(preparation));
 }
 
 std::unique_ptr<PythonFunction> make_function(nb::object self, const nb::args& args, const nb::kwargs& keywords) {
   const KernelRequest request = read_request(args, keywords);
+  std::optional<Callback> callback;
+  if (!progress.is_none()) callback.emplace(progress, "progress");
   if (!request.arrays.empty()) raise_invalid("a function's request gives no tensors; each call does");
   auto& engine = nb::cast<PythonEngine&>(self);
   Function function = take(unlocked([&] { return engine->function(request.request); }));
@@ -304,7 +324,8 @@ nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch) {
 }
 
 void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
-  nb::class_<PythonLaunch>(module, "Launch", "A loaded kernel with its arguments. It keeps its arrays alive.")
+  nb::class_<PythonLaunch>(module, "Launch", nb::type_slots(collected<PythonLaunch>()),
+                           "A loaded kernel with its arguments. It keeps its arrays alive.")
       .def("launch", &PythonLaunch::run, nb::arg("stream") = nb::none(),
            nb::sig("def launch(self, stream: typing.Any = None) -> None"),
            "One call of the driver. On an emulated device the arrays are copied to it before and back after.")
@@ -315,7 +336,7 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def_prop_ro("plan", &PythonLaunch::plan, nb::rv_policy::copy)
       .def_prop_ro("artifact", &PythonLaunch::artifact, nb::rv_policy::copy);
 
-  nb::class_<PythonFunction>(module, "Function",
+  nb::class_<PythonFunction>(module, "Function", nb::type_slots(collected<PythonFunction>()),
                              "A kernel that finds or prepares the launch for the shapes of each call.")
       .def("__call__", &PythonFunction::call, nb::arg("tensors"), nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None) -> None"),
@@ -324,7 +345,8 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
           "tensors", [](const PythonFunction& self) { return nb::tuple(nb::cast(self.names())); },
           nb::sig("def tensors(self) -> tuple[str, ...]"));
 
-  nb::class_<PythonPreparation>(module, "Preparation", "Launches that are prepared in the background.")
+  nb::class_<PythonPreparation>(module, "Preparation", nb::type_slots(collected<PythonPreparation>()),
+                                "Launches that are prepared in the background.")
       .def_prop_ro("total", &PythonPreparation::total)
       .def_prop_ro("done", &PythonPreparation::done)
       .def("cancel", &PythonPreparation::cancel, "Cancels the requests that have not begun.")

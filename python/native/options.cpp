@@ -69,24 +69,26 @@ void assign(std::optional<DeviceInfo>& member, nb::handle device) {
 void assign(std::chrono::milliseconds& member, nb::handle seconds) {
   member = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(seconds)));
 }
-void assign(LogCallback& member, nb::handle function) {
-  member = [callback = Callback(function)](LogLevel level, std::string_view message) {
+
+// Each function has a field call a function of Python.
+void connect(LogCallback& member, const Callback& callback) {
+  member = [callback](LogLevel level, std::string_view message) {
     callback("the log function of a tma_jit.Engine", [&] { return nb::make_tuple(name_of(level), text_of(message)); });
   };
 }
-void assign(MissCallback& member, nb::handle function) {
-  member = [callback = Callback(function)](const Miss& miss) {
+void connect(MissCallback& member, const Callback& callback) {
+  member = [callback](const Miss& miss) {
     callback("on_sealed_miss of a tma_jit.Engine", [&] {
       return nb::make_tuple(text_of(miss.kernel), text_of(miss.arch), text_of(miss.key.hex()),
                             text_of(miss.explanation));
     });
   };
 }
-void assign(std::function<bool()>& member, nb::handle function) {
-  member = [callback = Callback(function)] { return callback.is_true("may_measure of a tma_jit.Engine"); };
+void connect(std::function<bool()>& member, const Callback& callback) {
+  member = [callback] { return callback.is_true("may_measure of a tma_jit.Engine"); };
 }
 
-void set_option(Options& options, std::string_view name, nb::handle value) {
+void set_option(EngineOptions& given, std::string_view name, nb::handle value) {
   std::vector<std::string> names;
   bool found = false;
   each_option(
@@ -95,12 +97,16 @@ void set_option(Options& options, std::string_view name, nb::handle value) {
         if (names.back() != name) return;
         found = true;
         try {
-          if (!value.is_none()) assign(member, value);
+          if constexpr (requires(const Callback& callback) { connect(member, callback); }) {
+            connect(member, given.callbacks.emplace_back(value, name));
+          } else {
+            assign(member, value);
+          }
         } catch (const nb::cast_error&) {
           raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
         }
       },
-      options);
+      given.options);
   if (found) return;
   raise({.code = ErrorCode::invalid_argument,
          .message = "an engine has no option " + std::string(name),
@@ -187,12 +193,13 @@ const char* engine_signature() {
   return signature.c_str();
 }
 
-Options read_options(nb::handle device, const nb::kwargs& keywords) {
-  Options options;
-  if (!device.is_none()) options.device = read_device(device);
-  options.nvrtc_dirs = packaged_nvrtc();
-  for (const auto [name, value] : keywords) set_option(options, nb::cast<std::string_view>(name), value);
-  return options;
+EngineOptions read_options(nb::handle device, const nb::kwargs& keywords) {
+  EngineOptions given;
+  if (!device.is_none()) given.options.device = read_device(device);
+  given.options.nvrtc_dirs = packaged_nvrtc();
+  for (const auto [name, value] : keywords)
+    set_option(given, read_as<std::string_view>(name, "an option's name"), value);
+  return given;
 }
 
 }  // namespace tma_jit::python

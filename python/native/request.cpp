@@ -9,6 +9,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
+
 namespace tma_jit::python {
 namespace {
 
@@ -126,7 +128,8 @@ KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords) {
 }
 
 void bind_request(nb::module_& module) {
-  nb::class_<KernelRequest>(module, "Request", "What is asked of a kernel; the keywords are those of Engine.prepare.")
+  nb::class_<KernelRequest>(module, "Request", nb::type_slots(collected<KernelRequest>()),
+                            "What is asked of a kernel; the keywords are those of Engine.prepare.")
       .def(
           "__init__",
           [](KernelRequest* self, const nb::args& args, const nb::kwargs& keywords) {

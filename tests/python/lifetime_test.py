@@ -8,6 +8,8 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
+import weakref
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
@@ -59,6 +61,50 @@ def test_keeps_arrays():
     gc.collect()
     launch.launch()
     check(y[99] == 198, "a launch keeps its arrays")
+
+
+class Server:
+    """A program's object that has an engine and what it made, and whose methods the engine calls."""
+
+    def __init__(self):
+        self.engine = engine(log=self.log)
+        a, y = arrays()
+        request = tma_jit.Request("map", tensors={"A": a, "Y": y}, hooks=DOUBLE)
+        self.launch, self.function = self.engine.prepare(request), self.engine.function("map", hooks=DOUBLE)
+        self.chain = self.engine.chain([request])
+        self.preparation = self.engine.prepare_async([request], progress=self.progress)
+        self.preparation.wait()
+
+    def log(self, level, text):
+        pass
+
+    def progress(self, done, total):
+        pass
+
+
+class Derived(tma_jit.Engine):
+    """An engine whose log is a method of its own."""
+
+    def __init__(self):
+        super().__init__("h100", use_cache=False, log=self.log, on_sealed_miss=self.log)
+
+    def log(self, *words):
+        pass
+
+
+class Traced(np.ndarray):
+    """An array that knows what uses it."""
+
+
+def test_cycles():
+    """Python's collector finds what only refers to itself through engines, launches and their functions."""
+    array = np.zeros(100, np.float32).view(Traced)
+    array.request, array.tensor = tma_jit.Request("map", A=array), tma_jit.Tensor(array)
+    array.launch = engine().prepare("map", A=array, Y=np.zeros(100, np.float32), hooks=DOUBLE)
+    kept = [weakref.ref(each) for each in (Server(), Derived(), array)]
+    del array
+    gc.collect()
+    check([each() for each in kept] == [None] * 3, kept)
 
 
 def test_threads():
