@@ -79,7 +79,7 @@ class PythonChain {
     for (std::size_t i = 0; i < stage.arrays.size(); ++i) {
       if (!is_output(plan, stage.arrays[i].name)) continue;
       check_writable(plan.kernel, stage.arrays[i].name, stage.arrays[i].array);
-      if (mirror_) mirror_->mark_output(request.tensors[i].tensor.address);
+      if (mirror_) mirror_->mark_output(request.tensors[i].tensor);
     }
   }
 

@@ -103,7 +103,7 @@ class PythonLaunch {
   void mark_outputs() {
     if (!bound_.mirror) return;
     for (const NamedTensor& tensor : bound_.request.tensors) {
-      if (is_output(plan(), tensor.name)) bound_.mirror->mark_output(tensor.tensor.address);
+      if (is_output(plan(), tensor.name)) bound_.mirror->mark_output(tensor.tensor);
     }
   }
 
@@ -193,7 +193,7 @@ class PythonFunction {
     auto mirror = Mirror::of(*engine, given);
     if (!mirror) return tl::make_unexpected(std::move(mirror).error());
     for (std::size_t i = 0; i < std::min(tensors.size(), output_.size()); ++i) {
-      if (output_[i]) mirror->mark_output(tensors[i].address);
+      if (output_[i]) mirror->mark_output(tensors[i]);
     }
     if (auto sent = mirror->upload(); !sent) return sent;
     if (auto called = function_(tensors.data(), tensors.size(), stream); !called) return called;

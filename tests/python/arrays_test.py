@@ -2,6 +2,9 @@
 """NumPy's arrays on an emulated device: launches, functions, types, aliases, and what is refused. Needs NumPy and NVRTC."""
 import os
 import tempfile
+import threading
+import time
+import types
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
@@ -48,6 +51,54 @@ def test_rebind():
     check(failure_of(lambda: launch.rebind(Q=a), tma_jit.errors.NotFound).reason == "unknown_name", "an unknown name")
     launch.launch()
     check((other == b * 2).all(), "a refused rebind changes nothing")
+
+
+def test_rebind_and_launch():
+    """A launch in another thread has the arrays of before a rebind, or those of after it."""
+    n = 500
+    a = counting(n)
+    launch = ENGINE.prepare("map", A=a, Y=np.zeros(n, np.float32), hooks=DOUBLE)
+    ended, faults = threading.Event(), []
+
+    def launches():
+        try:
+            while not ended.is_set():
+                launch.launch()
+        except tma_jit.Error as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=launches) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for step in range(300):
+        b, y = np.full(n, step, np.float32), np.zeros(n, np.float32)
+        launch.rebind(A=b, Y=y)
+        launch.launch()
+        check((y == 2 * step).all(), f"step {step}")
+    ended.set()
+    for thread in threads:
+        thread.join()
+    check(not faults, faults)
+
+
+def test_columns_of_one_array():
+    """What lies between the elements of an output stays as it is: another launch, or the program, may write it meanwhile."""
+    n = 50_000
+    whole = np.zeros((n, 2), np.float32)
+    launch = ENGINE.prepare("copy", S=np.ones((n, 1), np.float32), D=whole[:, :1])
+    for step in range(1, 6):
+        thread = threading.Thread(target=launch.launch)
+        thread.start()
+        time.sleep(0.002 * step)
+        whole[:, 1] = step
+        thread.join()
+        check((whole[:, 0] == 1).all() and (whole[:, 1] == step).all(), f"step {step}: {np.unique(whole[:, 1])}")
+    blocks = np.full((2, 4, 3, 1, 8), -1, np.float32)
+    part, rest = blocks[:, 1:3, :, :, 2:6], np.ones(blocks.shape, bool)
+    rest[:, 1:3, :, :, 2:6] = False
+    a = counting(part.size).reshape(part.shape)
+    ENGINE.prepare("map", A=a, Y=part, hooks=DOUBLE).launch()
+    check((part == a * 2).all() and (blocks[rest] == -1).all(), "a block of five dimensions")
 
 
 def test_scalars():
