@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 14> kTypes = {{{"uint8"
                                                                         {"float8_e5m2", DType::e5m2}}};
 
 std::string name_of_type(nb::handle type) {
-  if (nb::isinstance<nb::str>(type)) return nb::cast<std::string>(type);
+  if (nb::isinstance<nb::str>(type)) return read_as<std::string>(type, "an element type");
   for (const char* attribute : {"name", "__name__"}) {
     if (nb::hasattr(type, attribute)) return nb::cast<std::string>(nb::str(type.attr(attribute)));
   }
@@ -181,6 +181,14 @@ DType dlpack_type(nb::dlpack::dtype type, const char* name) {
   std::string text;
   switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
     case nb::dlpack::dtype_code::Int: text = "s" + bits; break;
+Array read_interface(nb::handle object, nb::handle described, bool host, const char* name) {
+  try {
+    return interface_of(object, nb::cast<nb::dict>(described), host, name);
+  } catch (const nb::cast_error&) {
+    refuse(name, "its array interface cannot be " + shown(described));
+  }
+}
+
     case nb::dlpack::dtype_code::UInt: text = "u" + bits; break;
     case nb::dlpack::dtype_code::Float: text = "f" + bits; break;
     case nb::dlpack::dtype_code::Bfloat: text = "bf" + bits; break;
@@ -220,7 +228,7 @@ Array read_dlpack(nb::handle object, const char* name) {
 Array read_cuda(nb::handle object, const char* name) {
   const nb::object described = nb::getattr(object, "__cuda_array_interface__", nb::none());
   if (described.is_none()) return read_dlpack(object, name);
-  return read_interface(object, nb::cast<nb::dict>(described), false, name);
+  return read_interface(object, described, false, name);
 }
 
 // tma_jit.Tensor(array, dtype): the same memory as elements of another type of the same size.
@@ -278,7 +286,7 @@ Array read_array(nb::handle object, const char* name) {
     case Reader::wrapped: return nb::cast<Array&>(object);
     case Reader::torch: return read_torch(object, name);
     case Reader::array_interface:
-      return read_interface(object, nb::cast<nb::dict>(object.attr("__array_interface__")), true, name);
+      return read_interface(object, nb::object(object.attr("__array_interface__")), true, name);
     case Reader::cuda_interface: return read_cuda(object, name);
     case Reader::dlpack: return read_dlpack(object, name);
     case Reader::none: break;

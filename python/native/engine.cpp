@@ -34,7 +34,7 @@ nb::object prepare(nb::handle self, const nb::args& args, const nb::kwargs& keyw
 
 // Returns JSON text: of a text as it is, and of what json.loads makes of it.
 std::string json_text(nb::handle value) {
-  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  if (PyUnicode_Check(value.ptr())) return read_as<std::string>(value, "a plan");
   return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(value));
 }
 
@@ -225,13 +225,13 @@ PythonEngine::PythonEngine(EngineOptions given)
     : emulated_(given.options.device.kind() == Device::Kind::emulated),
       callbacks_(std::move(given.callbacks)),
       engine_(std::in_place, std::move(given.options)) {}
-
-PythonEngine::~PythonEngine() {
 int clear(PyObject* self) {
   if (nb::inst_ready(self)) nb::inst_ptr<PythonEngine>(self)->clear_callbacks();
   return 0;
 }
 
+
+PythonEngine::~PythonEngine() {
   const Unlocked released;
   engine_.reset();
 }

@@ -28,6 +28,13 @@ void raise_invalid(std::string message) {
   raise({.code = ErrorCode::invalid_argument, .message = std::move(message)});
 }
 
+std::string shown(nb::handle value) {
+  const nb::object text = nb::steal(PyUnicode_AsEncodedString(nb::repr(value).ptr(), "utf-8", "backslashreplace"));
+  if (!text.is_valid()) throw nb::python_error();
+  const nb::bytes bytes(text);
+  return {bytes.c_str(), bytes.size()};
+}
+
 nb::str text_of(std::string_view text) {
   return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }

@@ -17,6 +17,18 @@ namespace nb = nanobind;
 [[noreturn]] void raise_invalid(std::string message);
 
 // Returns the value, or raises the error.
+// Returns what repr() says, as UTF-8; what UTF-8 cannot hold is escaped.
+std::string shown(nb::handle value);
+
+// Returns the value as a T, or raises that `what` cannot be that value.
+template <class T> T read_as(nb::handle value, std::string_view what) {
+  try {
+    return nb::cast<T>(value);
+  } catch (const nb::cast_error&) {
+    raise_invalid(std::string(what) + " cannot be " + shown(value));
+  }
+}
+
 template <class T> T take(Result<T> result) {
   if (!result) raise(result.error());
   if constexpr (!std::is_void_v<T>) return *std::move(result);

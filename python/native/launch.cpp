@@ -50,7 +50,12 @@ class PythonLaunch {
   }
 
   void rebind(const nb::kwargs& tensors) {
-    for (const auto [name, object] : tensors) rebind_one(nb::cast<std::string>(name), object);
+    std::vector<BoundRequest> replaced;  // ends after the turn, because the end of an array may launch this again
+    std::unique_lock turn(mutex_, std::defer_lock);
+    unlocked([&] { turn.lock(); });
+    for (const auto [name, object] : tensors) {
+      rebind_one(read_as<std::string>(name, "a tensor's name"), object, replaced.emplace_back());
+    }
   }
 
   const Plan& plan() const { return launch_.plan(); }
@@ -59,16 +64,12 @@ class PythonLaunch {
  private:
   PythonEngine& engine() { return nb::cast<PythonEngine&>(engine_); }
 
-  void rebind_one(const std::string& name, nb::handle object) {
-  void each_held(auto&& visit) const {
-    visit(engine_);
-    bound_.each_held(visit);
-  }
-    if (PyLong_Check(object.ptr())) return take(moved(name, nb::cast<std::uint64_t>(object)));  // an address
+  // Leaves in `changed` what it replaces.
+  void rebind_one(const std::string& name, nb::handle object, BoundRequest& changed) {
+    if (PyLong_Check(object.ptr())) return take(moved(name, read_as<std::uint64_t>(object, "the address of " + name)));
     NamedArray named{name, held_array(object, name)};
     check_same(plan(), named);
     if (is_output(plan(), name)) check_writable(plan().kernel, name, named.array);
-    BoundRequest changed;
     changed.arrays = bound_.arrays;
     std::erase_if(changed.arrays, [&](const NamedArray& each) { return each.name == name; });
     changed.arrays.push_back(std::move(named));
@@ -81,16 +82,12 @@ class PythonLaunch {
     } else {
       take(moved(name, changed.arrays.back().array.tensor.address));
     }
-    const std::lock_guard turn(mutex_);
     std::swap(bound_, changed);
     mark_outputs();
   }
 
   Result<void> moved(const std::string& name, std::uint64_t address) {
-    return unlocked([&] {
-      const std::lock_guard turn(mutex_);
-      return launch_.rebind(name, address);
-    });
+    return unlocked([&] { return launch_.rebind(name, address); });
   }
 
   Result<void> moved_to(const std::vector<NamedTensor>& tensors) {
@@ -116,8 +113,8 @@ class PythonLaunch {
 // The outputs of a kernel by name, from all files that the engine has of it.
 std::vector<std::string> outputs_of(PythonEngine& engine, const std::string& kernel, std::vector<std::string>& all) {
   std::vector<std::string> outputs;
-  for (const Result<KernelInfo>& info : engine->kernels()) {
-    if (!info || info->kernel != kernel) continue;
+  for (const Result<KernelInfo>& info : unlocked([&] { return engine->kernels(kernel); })) {
+    if (!info) continue;
     all.clear();
     for (const KernelInfo::Tensor& tensor : info->tensors) {
       all.push_back(tensor.name);
@@ -168,7 +165,7 @@ class PythonFunction {
     }
     const std::size_t all = shortened ? names_.size() : count;
     auto called = unlocked([&] {
-      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, stream)
+      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, stream)
                                : function_(tensors.data(), all, stream);
     });
     if (!called) [[unlikely]]
@@ -232,11 +229,18 @@ class PythonPreparation {
     unlocked([&] { preparation_->cancel(); });
   }
   bool wait(std::optional<double> seconds) {
-    return unlocked([&] {
-      if (seconds) return preparation_->wait_for(std::chrono::milliseconds(static_cast<std::int64_t>(1000 * *seconds)));
-      preparation_->wait();
-      return true;
-    });
+    using Clock = std::chrono::steady_clock;
+    if (seconds && std::isnan(*seconds)) raise_invalid("timeout_s cannot be nan");
+    std::chrono::milliseconds left = seconds ? milliseconds_of(*seconds) : std::chrono::milliseconds::max();
+    while (true) {
+      const auto start = Clock::now();
+      if (unlocked([&] { return preparation_->wait_for(std::min(left, kLook)); })) break;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      left -= std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - start);
+      if (left.count() <= 0) return false;
+    }
+    if (!seconds) unlocked([&] { preparation_->wait(); });
+    return true;
   }
   nb::object taken(std::size_t index) {
     Launch launch = take(unlocked([&] { return preparation_->take(index); }));

@@ -104,6 +104,7 @@ void set_option(EngineOptions& given, std::string_view name, nb::handle value) {
           }
         } catch (const nb::cast_error&) {
           raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
+        if (value.is_none()) return;
         }
       },
       given.options);

@@ -18,9 +18,14 @@ namespace {
 bool is_number(nb::handle value) {
   if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return true;
   const nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
-  if (numpy.is_valid()) return nb::isinstance(value, numpy.attr("number"));
+  if (numpy.is_valid())
+    return nb::isinstance(value, numpy.attr("integer")) || nb::isinstance(value, numpy.attr("floating"));
   PyErr_Clear();
   return false;
+}
+
+std::string read_name(nb::handle name) {
+  return read_as<std::string>(name, "a name");
 }
 
 Scalar read_scalar(nb::handle name, nb::handle value) {
@@ -45,7 +50,29 @@ void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
 
 using Setter = void (*)(KernelRequest& request, nb::handle value);
 
-// Sets a member of the request from a value of the same form.
+// Returns the list of what any iterable but a text gives.
+nb::object listed(nb::handle value) {
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) throw nb::cast_error();
+  const nb::object iterator = nb::steal(PyObject_GetIter(value.ptr()));
+  if (!iterator.is_valid()) {
+    PyErr_Clear();
+    throw nb::cast_error();
+  }
+  nb::object list = nb::steal(PySequence_List(iterator.ptr()));
+  if (!list.is_valid()) throw nb::python_error();
+  return list;
+}
+
+// Returns the dictionary of any mapping.
+nb::dict mapped(nb::handle value) {
+  nb::object dict =
+      nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), value.ptr(), nullptr));
+  if (dict.is_valid()) return nb::borrow<nb::dict>(dict);
+  PyErr_Clear();
+  throw nb::cast_error();
+}
+
+// Sets a member of the request from a value of the same form; a list from any iterable.
 template <auto member> void set(KernelRequest& request, nb::handle value) {
   auto& part = request.request.*member;
   part = nb::cast<std::remove_reference_t<decltype(part)>>(value);

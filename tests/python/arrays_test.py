@@ -215,6 +215,21 @@ def frozen(array):
 class Device:
     """An array that says it is in a GPU's memory."""
 
+class Described:
+    """An array whose interface is what the caller says."""
+
+    def __init__(self, **described):
+        self.__array_interface__ = described
+
+    @property
+    def __array_interface__(self):
+        return self.described
+
+    @__array_interface__.setter
+    def __array_interface__(self, described):
+        self.described = described
+
+
     def __init__(self, array):
         self.__cuda_array_interface__ = {"shape": array.shape, "typestr": array.dtype.str, "version": 3,
                                          "data": (array.ctypes.data, False), "strides": None}

@@ -218,6 +218,35 @@ def test_keyboard_interrupt():
     failure_of(lambda: tuned(progress), KeyboardInterrupt)
 
 
+def unknown_requests(count):
+    """Requests that no cache has."""
+    a, y = arrays()
+    return [tma_jit.Request("map", A=a, Y=y, hooks={"apply": f"a * {i} + {uuid.uuid4().int % 1_000_000}"}) for i in range(count)]
+
+
+def test_interrupted_wait():
+    """Control-C ends a wait for a preparation, before its last request is done."""
+    preparation = engine(use_cache=False).prepare_async(unknown_requests(30), threads=1)
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    failure_of(preparation.wait, KeyboardInterrupt)
+    check(preparation.done < 30, preparation.done)
+
+
+def test_long_waits():
+    for limit in (1e-9, 1e300, float("inf")):
+        preparation = engine(use_cache=False).prepare_async(unknown_requests(1))
+        check(preparation.wait(limit) == (limit > 1), f"a wait of {limit} s")
+    check("nan" in str(failure_of(lambda: preparation.wait(float("nan")), ValueError)), "a wait of nan")
+    check(preparation.wait(-1), "no wait for what is done")
+
+
+def test_warm_ends():
+    """What progress raises comes out of `warm` as soon as the builds that have begun have ended."""
+    known = engine(use_cache=False)
+    failure_of(lambda: known.warm(unknown_requests(30), threads=1, progress=lambda done, total: 1 / 0), ZeroDivisionError)
+    check(known.stats["compiles"] < 10, known.stats)
+
+
 def test_fork():
     used = engine()
     a, y = arrays()
@@ -240,23 +269,6 @@ def test_fork():
     check((y == a * 2).all(), "the parent after a fork")
 
 
-ENDS = """
-import tma_jit
-known = tma_jit.Engine("h100", use_cache=False, log=print, log_level="debug")
-requests = [tma_jit.Request("map", dims={"N": 64}, hooks={"apply": f"a * {i}"}) for i in range(50)]
-preparation = known.prepare_async(requests, progress=lambda done, total: sum(range(100000)))
-"""
-
-
-def test_end():
-    """A program may end while threads of the library call its functions."""
-    ended = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=100, check=False)
-    check(ended.returncode == 0 and not ended.stderr, ended.stderr)
-
-
-if __name__ == "__main__":
-    with needs_nvrtc():
-        run_all(globals())
 SUBINTERPRETER = """
 import sys
 try:
