@@ -157,6 +157,7 @@ class PythonFunction {
       const std::size_t place = shortened ? usual[i] : i;
       const char* const name = place < names_.size() ? names_[place].c_str() : "?";
       Array array = read_array(given[i], name);
+    std::vector<Tensor*> hosted;
       if (place < output_.size() && output_[place]) check_writable(kernel_, name, array);
       if (array.tensor.rank > 0 && array.host != engine.emulated() && !nb::isinstance<Array>(given[i])) [[unlikely]]
         refuse_place(name, array.host);
@@ -167,6 +168,7 @@ class PythonFunction {
     auto called = unlocked([&] {
       return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, stream)
                                : function_(tensors.data(), all, stream);
+      if (array.host && engine.emulated()) hosted.push_back(&tensors[place]);
     });
     if (!called) [[unlikely]]
       raise(called.error());
@@ -182,12 +184,10 @@ class PythonFunction {
                         : " is in a GPU's memory, and the engine's device is emulated"));
   }
 
-  Result<void> call_mirrored(PythonEngine& engine, std::span<Tensor> tensors, Stream stream) {
-    std::vector<Tensor*> given;
-    for (Tensor& tensor : tensors) {
-      if (tensor.rank > 0) given.push_back(&tensor);
-    }
-    auto mirror = Mirror::of(*engine, given);
+  // `hosted` are those of the tensors that are in the host's memory.
+  Result<void> call_mirrored(PythonEngine& engine, std::span<const Tensor> tensors, std::span<Tensor* const> hosted,
+                             Stream stream) {
+    auto mirror = Mirror::of(*engine, hosted);
     if (!mirror) return tl::make_unexpected(std::move(mirror).error());
     for (std::size_t i = 0; i < std::min(tensors.size(), output_.size()); ++i) {
       if (output_[i]) mirror->mark_output(tensors[i]);

@@ -171,6 +171,9 @@ def test_function():
     check("5" in str(failure_of(lambda: double(y))), "too few tensors")
     check("read-only" in str(failure_of(lambda: double(a, None, None, None, frozen(y)))), "a read-only output")
     check("no tensors" in str(failure_of(lambda: ENGINE.function("map", A=a))), "tensors of a function")
+    at_address = tma_jit.Tensor.at(a.ctypes.data, "f32", [n])
+    first = ENGINE.function("map", hooks=DOUBLE)  # only the first call of a shape checks addresses
+    check("cannot reach" in str(failure_of(lambda: first(at_address, y))), "an address that is the host's")
 
 
 def test_background():
