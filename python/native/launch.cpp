@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include <nanobind/stl/optional.h>
@@ -259,6 +260,8 @@ std::function<void(std::size_t, std::size_t)> progress_to(const std::optional<Ca
     callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
   void each_held(auto&& visit) const {
     visit(engine_);
+  static constexpr std::chrono::milliseconds kLook{50};
+
     for (const BoundRequest& bound : bound_) bound.each_held(visit);
     if (progress_) visit(progress_->object());
   }

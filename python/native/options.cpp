@@ -14,6 +14,7 @@
 #include <tma_jit/device_info.h>
 
 #include "core/option_fields.h"
+#include "duration.h"
 #include "engine.h"
 
 namespace tma_jit::python {
@@ -67,7 +68,9 @@ void assign(std::optional<DeviceInfo>& member, nb::handle device) {
   member = take(device_named(nb::cast<std::string>(device)));
 }
 void assign(std::chrono::milliseconds& member, nb::handle seconds) {
-  member = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(seconds)));
+  const auto limit = nb::cast<double>(seconds);
+  if (!(limit > 0)) throw Unfit{"it is a number of seconds above 0"};
+  member = milliseconds_of(limit);
 }
 
 // Each function has a field call a function of Python.

@@ -122,6 +122,8 @@ def test_build():
         known = tma_jit.Engine("h100", cache_dir=folder, log=lambda level, text: messages.append((level, text)), log_level="info")
         plan = known.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
         cubin = known.build(plan)
+        without_limit = engine(compile_time_limit_s=float("inf"))
+        check(without_limit.build("map", dims={"N": 10}, hooks={"apply": "a - 5"}).compiled, "no limit of a compile")
         check(cubin.data[:4] == b"\x7fELF" and cubin.compiled and cubin.spill_bytes == 0, cubin.as_dict())
         again = known.build(plan)
         check(known.stats["compiles"] == 1 and again.data == cubin.data and not again.compiled, known.stats)
