@@ -63,9 +63,14 @@ nb::object load(nb::handle self, nb::handle given, nb::handle kernel, const nb::
       bind_arrays(engine, values_for(planned_here ? nb::cast<Plan&>(given).kernel : "the kernel", keywords));
   const auto& scalars = bound.request.scalars;
   if (planned_here && !scalars.empty()) raise_invalid(scalars.begin()->first + ": a Plan has its scalars' values");
-  const Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
+  Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
   for (const NamedArray& named : bound.arrays) check_same(plan, named);
   std::vector<std::byte> bytes = kernel_bytes(kernel);
+  for (const NamedTensor& named : bound.request.tensors) {  // those of the arrays that it was planned for may be gone
+    for (Argument& each : plan.arguments) {
+      if (each.name == named.name && named.tensor.address != 0) each.address = named.tensor.address;
+    }
+  }
   Launch launch = take(unlocked([&] { return engine->load(plan, std::move(bytes)); }));
   for (const NamedTensor& named : bound.request.tensors) {
     const std::uint64_t address = named.tensor.address;
