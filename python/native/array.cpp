@@ -80,7 +80,7 @@ Reader reader_of(nb::handle object) {
 }
 
 [[noreturn]] void refuse(const char* name, const std::string& why) {
-  raise_invalid("tensor " + std::string(name) + ": " + why);
+  raise_invalid((*name == '\0' ? "a tensor" : "tensor " + std::string(name)) + ": " + why);
 }
 
 [[noreturn]] void refuse_type(const char* name, const std::string& type) {
@@ -107,7 +107,9 @@ void set_rank(Tensor& tensor, std::size_t rank, const char* name) {
 }
 
 std::int64_t integer_at(nb::handle tuple, std::size_t index) {
-  const long long value = PyLong_AsLongLong(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(index)));
+  PyObject* const item = PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(index));
+  if (item == nullptr) throw nb::python_error();
+  const long long value = PyLong_AsLongLong(item);
   if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   return value;
 }
@@ -150,8 +152,9 @@ DType interface_type(nb::handle object, const std::string& code, const char* nam
   return found->second;
 }
 
-// Reads the dictionary that NumPy's and CUDA's array interface have in common.
-Array read_interface(nb::handle object, const nb::dict& described, bool host, const char* name) {
+// Reads the dictionary that NumPy's and CUDA's array interface have in common. Throws nb::cast_error if an entry has
+// another form.
+Array interface_of(nb::handle object, const nb::dict& described, bool host, const char* name) {
   Array array;
   array.host = host;
   Tensor& tensor = array.tensor;
@@ -159,10 +162,12 @@ Array read_interface(nb::handle object, const nb::dict& described, bool host, co
   const auto shape = nb::cast<nb::tuple>(described["shape"]);
   set_rank(tensor, shape.size(), name);
   for (std::size_t i = 0; i < shape.size(); ++i) tensor.shape[i] = integer_at(shape, i);
-  const nb::object strides = described.contains("strides") ? nb::object(described["strides"]) : nb::none();
-  if (strides.is_none()) {
+  const nb::object given = described.contains("strides") ? nb::object(described["strides"]) : nb::none();
+  if (given.is_none()) {
     set_packed_strides(tensor);
   } else {
+    const auto strides = nb::cast<nb::tuple>(given);
+    if (strides.size() != shape.size()) throw nb::cast_error();
     const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
     for (std::size_t i = 0; i < shape.size(); ++i) {
       tensor.strides[i] = integer_at(strides, i) / bytes;
@@ -176,11 +181,6 @@ Array read_interface(nb::handle object, const nb::dict& described, bool host, co
   return array;
 }
 
-DType dlpack_type(nb::dlpack::dtype type, const char* name) {
-  const auto bits = std::to_string(type.bits);
-  std::string text;
-  switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
-    case nb::dlpack::dtype_code::Int: text = "s" + bits; break;
 Array read_interface(nb::handle object, nb::handle described, bool host, const char* name) {
   try {
     return interface_of(object, nb::cast<nb::dict>(described), host, name);
@@ -189,6 +189,11 @@ Array read_interface(nb::handle object, nb::handle described, bool host, const c
   }
 }
 
+DType dlpack_type(nb::dlpack::dtype type, const char* name) {
+  const auto bits = std::to_string(type.bits);
+  std::string text;
+  switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
+    case nb::dlpack::dtype_code::Int: text = "s" + bits; break;
     case nb::dlpack::dtype_code::UInt: text = "u" + bits; break;
     case nb::dlpack::dtype_code::Float: text = "f" + bits; break;
     case nb::dlpack::dtype_code::Bfloat: text = "bf" + bits; break;

@@ -50,8 +50,9 @@ std::vector<std::byte> kernel_bytes(nb::handle kernel) {
 // Reads the tensors and scalars of a kernel whose plan has everything else.
 KernelRequest values_for(const std::string& kernel, const nb::kwargs& keywords) {
   for (const auto [name, value] : keywords) {
-    if (is_part_of_plan(nb::cast<std::string_view>(name)))
-      raise_invalid(nb::cast<std::string>(name) + " is decided by the plan: a built kernel takes tensors and scalars");
+    const auto given = read_as<std::string>(name, "a keyword");
+    if (is_part_of_plan(given))
+      raise_invalid(given + " is decided by the plan: a built kernel takes tensors and scalars");
   }
   return read_request(nb::borrow<nb::args>(nb::make_tuple(nb::str(kernel.c_str(), kernel.size()))), keywords);
 }
@@ -65,12 +66,12 @@ nb::object load(nb::handle self, nb::handle given, nb::handle kernel, const nb::
   if (planned_here && !scalars.empty()) raise_invalid(scalars.begin()->first + ": a Plan has its scalars' values");
   Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
   for (const NamedArray& named : bound.arrays) check_same(plan, named);
-  std::vector<std::byte> bytes = kernel_bytes(kernel);
   for (const NamedTensor& named : bound.request.tensors) {  // those of the arrays that it was planned for may be gone
     for (Argument& each : plan.arguments) {
       if (each.name == named.name && named.tensor.address != 0) each.address = named.tensor.address;
     }
   }
+  std::vector<std::byte> bytes = kernel_bytes(kernel);
   Launch launch = take(unlocked([&] { return engine->load(plan, std::move(bytes)); }));
   for (const NamedTensor& named : bound.request.tensors) {
     const std::uint64_t address = named.tensor.address;
@@ -107,7 +108,7 @@ nb::list candidates(PythonEngine& self, const nb::args& args, const nb::kwargs& 
   std::size_t most = 16;
   auto rest = nb::borrow<nb::kwargs>(nb::dict(keywords));
   if (rest.contains("most")) {
-    most = nb::cast<std::size_t>(rest["most"]);
+    most = read_as<std::size_t>(nb::object(rest["most"]), "most");
     nb::del(rest["most"]);
   }
   const KernelRequest request = read_request(args, rest);
@@ -224,17 +225,17 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
           nb::arg("how") = "refuse", "From now on a request that needs a compile is refused or reported.");
 }
 
+int clear(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<PythonEngine>(self)->clear_callbacks();
+  return 0;
+}
+
 }  // namespace
 
 PythonEngine::PythonEngine(EngineOptions given)
     : emulated_(given.options.device.kind() == Device::Kind::emulated),
       callbacks_(std::move(given.callbacks)),
       engine_(std::in_place, std::move(given.options)) {}
-int clear(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<PythonEngine>(self)->clear_callbacks();
-  return 0;
-}
-
 
 PythonEngine::~PythonEngine() {
   const Unlocked released;

@@ -1,6 +1,7 @@
 // The library's errors as Python's exceptions, and work without the interpreter's lock.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +17,6 @@ namespace nb = nanobind;
 [[noreturn]] void raise(const Error& error);
 [[noreturn]] void raise_invalid(std::string message);
 
-// Returns the value, or raises the error.
 // Returns what repr() says, as UTF-8; what UTF-8 cannot hold is escaped.
 std::string shown(nb::handle value);
 
@@ -29,10 +29,23 @@ template <class T> T read_as(nb::handle value, std::string_view what) {
   }
 }
 
+// Returns the value, or raises the error.
 template <class T> T take(Result<T> result) {
   if (!result) raise(result.error());
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
+
+// Gives the interpreter's lock up for a scope.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
 
 // Runs `work` without the interpreter's lock. `work` must not touch Python's objects. Whatever waits for a lock of the
 // library runs so: its holder may be waiting for the interpreter's, to call a function for its log.
@@ -47,15 +60,3 @@ nb::str text_of(std::string_view text);
 nb::object value_of(std::string_view json);
 
 }  // namespace tma_jit::python
-// Gives the interpreter's lock up for a scope.
-class Unlocked {
- public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked();
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-

@@ -10,9 +10,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "engine.h"
 #include "collected.h"
 #include "duration.h"
+#include "engine.h"
 #include "launch.h"
 #include "stream.h"
 
@@ -50,6 +50,7 @@ class PythonLaunch {
       raise(launched.error());
   }
 
+  // A launch in another thread runs before all of it or after all of it.
   void rebind(const nb::kwargs& tensors) {
     std::vector<BoundRequest> replaced;  // ends after the turn, because the end of an array may launch this again
     std::unique_lock turn(mutex_, std::defer_lock);
@@ -59,6 +60,10 @@ class PythonLaunch {
     }
   }
 
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    bound_.each_held(visit);
+  }
   const Plan& plan() const { return launch_.plan(); }
   const Artifact& artifact() const { return launch_.artifact(); }
 
@@ -152,36 +157,36 @@ class PythonFunction {
     const auto& usual = function_.usual_tensors();
     const bool shortened = count != names_.size() && count == usual.size();
     std::array<Tensor, kTensorsMax> tensors;
+    std::vector<Tensor*> hosted;
     std::vector<nb::ndarray<nb::ro>> imported;
     auto& engine = nb::cast<PythonEngine&>(engine_);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t place = shortened ? usual[i] : i;
       const char* const name = place < names_.size() ? names_[place].c_str() : "?";
       Array array = read_array(given[i], name);
-    std::vector<Tensor*> hosted;
       if (place < output_.size() && output_[place]) check_writable(kernel_, name, array);
       if (array.tensor.rank > 0 && array.host != engine.emulated() && !nb::isinstance<Array>(given[i])) [[unlikely]]
         refuse_place(name, array.host);
       tensors[place] = array.tensor;
+      if (array.host && engine.emulated()) hosted.push_back(&tensors[place]);
       if (array.imported.is_valid()) imported.push_back(std::move(array.imported));
     }
     const std::size_t all = shortened ? names_.size() : count;
     auto called = unlocked([&] {
       return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, stream)
                                : function_(tensors.data(), all, stream);
-      if (array.host && engine.emulated()) hosted.push_back(&tensors[place]);
     });
     if (!called) [[unlikely]]
       raise(called.error());
   }
 
   const std::vector<std::string>& names() const { return names_; }
+  void each_held(auto&& visit) const { visit(engine_); }
 
  private:
   [[noreturn]] void refuse_place(const char* name, bool host) const {
     raise_invalid(kernel_ + ": tensor " + name +
                   (host ? " is in the host's memory, and a function of a GPU takes arrays of the GPU"
-  void each_held(auto&& visit) const { visit(engine_); }
                         : " is in a GPU's memory, and the engine's device is emulated"));
   }
 
@@ -229,6 +234,7 @@ class PythonPreparation {
   void cancel() {
     unlocked([&] { preparation_->cancel(); });
   }
+  // Looks from time to time whether Control-C was pressed.
   bool wait(std::optional<double> seconds) {
     using Clock = std::chrono::steady_clock;
     if (seconds && std::isnan(*seconds)) raise_invalid("timeout_s cannot be nan");
@@ -247,10 +253,18 @@ class PythonPreparation {
     Launch launch = take(unlocked([&] { return preparation_->take(index); }));
     return python_launch(engine_, std::move(bound_[index]), std::move(launch));
   }
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    for (const BoundRequest& bound : bound_) bound.each_held(visit);
+    if (progress_) visit(progress_->object());
+  }
 
  private:
+  static constexpr std::chrono::milliseconds kLook{50};
+
   nb::object engine_;
   std::vector<BoundRequest> bound_;
+  std::optional<Callback> progress_;  // the preparation has a copy
   std::optional<Preparation> preparation_;
 };
 
@@ -258,20 +272,14 @@ std::function<void(std::size_t, std::size_t)> progress_to(const std::optional<Ca
   if (!function) return {};
   return [callback = *function](std::size_t done, std::size_t total) {
     callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
-  void each_held(auto&& visit) const {
-    visit(engine_);
-  static constexpr std::chrono::milliseconds kLook{50};
-
-    for (const BoundRequest& bound : bound_) bound.each_held(visit);
-    if (progress_) visit(progress_->object());
-  }
   };
 }
 
 std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests,
                                                  int threads, nb::handle progress) {
   auto& engine = nb::cast<PythonEngine&>(self);
-  std::optional<Callback> progress_;  // the preparation has a copy
+  std::optional<Callback> callback;
+  if (!progress.is_none()) callback.emplace(progress, "progress");
   std::vector<BoundRequest> bound;
   std::vector<Request> plain;
   for (const KernelRequest& request : requests) {
@@ -286,8 +294,6 @@ std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vec
 
 std::unique_ptr<PythonFunction> make_function(nb::object self, const nb::args& args, const nb::kwargs& keywords) {
   const KernelRequest request = read_request(args, keywords);
-  std::optional<Callback> callback;
-  if (!progress.is_none()) callback.emplace(progress, "progress");
   if (!request.arrays.empty()) raise_invalid("a function's request gives no tensors; each call does");
   auto& engine = nb::cast<PythonEngine&>(self);
   Function function = take(unlocked([&] { return engine->function(request.request); }));

@@ -45,7 +45,12 @@ std::string_view keyword_of(std::string_view field) {
   return field;
 }
 
-// Each function assigns a value of Python to a field, or throws nb::cast_error.
+// Why an option cannot have a value.
+struct Unfit {
+  std::string why;
+};
+
+// Each function assigns a value of Python to a field, or throws nb::cast_error or Unfit.
 template <class Member> void assign(Member& member, nb::handle value) {
   member = nb::cast<Member>(value);
 }
@@ -59,7 +64,7 @@ template <class Enum> void assign(Enum& member, nb::handle name) requires std::i
     }
     list += (i == 0 ? "" : ", ") + std::string(kNames<Enum>[i]);
   }
-  raise_invalid(given + " is none of " + list);
+  throw Unfit{"it is one of " + list};
 }
 template <class Enum> void assign(std::optional<Enum>& member, nb::handle name) requires std::is_enum_v<Enum> {
   assign(member.emplace(), name);
@@ -99,6 +104,7 @@ void set_option(EngineOptions& given, std::string_view name, nb::handle value) {
         names.emplace_back(keyword_of(field));
         if (names.back() != name) return;
         found = true;
+        if (value.is_none()) return;
         try {
           if constexpr (requires(const Callback& callback) { connect(member, callback); }) {
             connect(member, given.callbacks.emplace_back(value, name));
@@ -106,8 +112,9 @@ void set_option(EngineOptions& given, std::string_view name, nb::handle value) {
             assign(member, value);
           }
         } catch (const nb::cast_error&) {
-          raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
-        if (value.is_none()) return;
+          raise_invalid(std::string(name) + " cannot be " + shown(value));
+        } catch (const Unfit& unfit) {
+          raise_invalid(std::string(name) + " cannot be " + shown(value) + "; " + unfit.why);
         }
       },
       given.options);
@@ -164,7 +171,7 @@ std::string typed(const std::function<bool()>&) {
 
 // Reads an ordinal, a text as the command takes it, or a device of PyTorch's such as "cuda:1".
 Device read_device(nb::handle device) {
-  std::string text = nb::str(device).c_str();
+  auto text = read_as<std::string>(nb::str(device), "an engine's device");
   if (text == "cuda") text = "0";
   if (text.starts_with("cuda:")) text.erase(0, 5);
   return take(Device::parse(text));
@@ -175,7 +182,7 @@ std::vector<fs::path> packaged_nvrtc() {
   std::vector<fs::path> folders;
   for (const nb::handle entry : nb::cast<nb::list>(nb::module_::import_("sys").attr("path"))) {
     if (!nb::isinstance<nb::str>(entry)) continue;
-    const fs::path packages = fs::path(nb::cast<std::string>(entry)) / "nvidia";
+    const fs::path packages = read_as<fs::path>(entry, "a folder of sys.path") / "nvidia";
     std::error_code ignored;
     if (!fs::is_directory(packages, ignored)) continue;
     for (const char* folder : {"cu13/lib", "cuda_nvrtc/lib"}) folders.push_back(packages / folder);

@@ -38,12 +38,11 @@ Scalar read_scalar(nb::handle name, nb::handle value) {
   const unsigned long long large = PyLong_AsUnsignedLongLong(whole.ptr());
   if (PyErr_Occurred() == nullptr) return std::uint64_t{large};
   PyErr_Clear();
-  raise_invalid("scalar " + nb::cast<std::string>(name) + ": " + nb::repr(value).c_str() +
-                " does not fit into 64 bits");
+  raise_invalid("scalar " + read_name(name) + ": " + shown(value) + " does not fit into 64 bits");
 }
 
 void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
-  NamedArray named{nb::cast<std::string>(name), {}};
+  NamedArray named{read_name(name), {}};
   named.array = held_array(object, named.name);
   if (named.array.tensor.rank > 0) request.arrays.push_back(std::move(named));
 }
@@ -75,24 +74,29 @@ nb::dict mapped(nb::handle value) {
 // Sets a member of the request from a value of the same form; a list from any iterable.
 template <auto member> void set(KernelRequest& request, nb::handle value) {
   auto& part = request.request.*member;
-  part = nb::cast<std::remove_reference_t<decltype(part)>>(value);
+  using Part = std::remove_reference_t<decltype(part)>;
+  if constexpr (std::is_same_v<Part, std::vector<std::string>>) {
+    part = nb::cast<Part>(listed(value));
+  } else {
+    part = nb::cast<Part>(value);
+  }
 }
 
 // Every part of a request by its keyword.
 constexpr std::pair<std::string_view, Setter> kParts[] = {
     {"tensors",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, array] : nb::cast<nb::dict>(value)) add_tensor(request, name, array);
+       for (const auto [name, array] : mapped(value)) add_tensor(request, name, array);
      }},
     {"types",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, type] : nb::cast<nb::dict>(value)) {
+       for (const auto [name, type] : mapped(value)) {
          request.request.types[nb::cast<std::string>(name)] = read_dtype(type);
        }
      }},
     {"scalars",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, scalar] : nb::cast<nb::dict>(value)) {
+       for (const auto [name, scalar] : mapped(value)) {
          request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, scalar);
        }
      }},
@@ -110,17 +114,18 @@ constexpr std::pair<std::string_view, Setter> kParts[] = {
 };
 
 void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
+  const std::string keyword = read_name(name);
   for (const auto& [part, setter] : kParts) {
-    if (part != nb::cast<std::string_view>(name)) continue;
+    if (part != keyword) continue;
     try {
       if (!value.is_none()) setter(request, value);
     } catch (const nb::cast_error&) {
-      raise_invalid(std::string(part) + " cannot be " + nb::repr(value).c_str());
+      raise_invalid(keyword + " cannot be " + shown(value));
     }
     return;
   }
   if (is_number(value)) {
-    request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, value);
+    request.request.scalars[keyword] = read_scalar(name, value);
   } else {
     add_tensor(request, name, value);
   }
@@ -130,7 +135,7 @@ KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
   if (!PyUnicode_Check(kernel.ptr()))
     raise_invalid("the first argument is a kernel's name, or a Request and nothing else");
   KernelRequest request;
-  request.request.kernel = nb::cast<std::string>(kernel);
+  request.request.kernel = read_as<std::string>(kernel, "a kernel's name");
   for (const auto [name, value] : keywords) set_part(request, name, value);
   return request;
 }

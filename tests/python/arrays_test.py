@@ -215,9 +215,6 @@ def frozen(array):
     return view
 
 
-class Device:
-    """An array that says it is in a GPU's memory."""
-
 class Described:
     """An array whose interface is what the caller says."""
 
@@ -232,6 +229,9 @@ class Described:
     def __array_interface__(self, described):
         self.described = described
 
+
+class Device:
+    """An array that says it is in a GPU's memory."""
 
     def __init__(self, array):
         self.__cuda_array_interface__ = {"shape": array.shape, "typestr": array.dtype.str, "version": 3,
@@ -273,7 +273,32 @@ def test_refusals():
         check((y == backwards * 2).all(), "an array of negative strides")
     except tma_jit.Error:
         pass
-    check("stream" in str(failure_of(lambda: ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE).launch(stream="main"))), "a stream")
+    launch = ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    for stream in ("main", -1, 2**64):
+        check("stream" in str(failure_of(lambda: launch.launch(stream=stream), ValueError)), f"{stream!r} as a stream")
+    check("-5" in str(failure_of(lambda: launch.rebind(A=-5), ValueError)), "an address")
+    at = (a.ctypes.data, False)
+    for described in ({"data": None}, {"data": at, "strides": (4, 4)}, {"data": at, "strides": 4}, {"data": (2**70, False)}):
+        refused("array interface", A=Described(shape=(100,), typestr="<f4", **described), Y=y)
+    refused("complex64", A=a, Y=y, operands=["s : f32"], s=np.complex64(1j))
+
+
+def test_parts_of_a_request():
+    """Lists may be any iterable but a text, and dictionaries any mapping; what is neither is named."""
+    a, w, y = counting(10), counting(10), np.zeros(10, np.float32)
+    request = {"hooks": {"apply": "a * w[i]"}, "A": a, "Y": y, "w": w}
+    for operands in (("w : f32[N]",), {"w : f32[N]"}, (each for each in ["w : f32[N]"])):
+        y[:] = 0
+        ENGINE.prepare("map", operands=operands, **request).launch()
+        check((y == a * w).all(), operands)
+    types_of = types.MappingProxyType({"T": "f32"})
+    check(ENGINE.plan("map", dims={"N": 4}, types=types_of, hooks=DOUBLE).types["T"] == "f32", "a mapping")
+    for wrong in ("w : f32[N]", b"w", 5, [5]):
+        check("operands cannot be" in str(failure_of(lambda: ENGINE.prepare("map", operands=wrong, **request), ValueError)), wrong)
+    failure_of(lambda: ENGINE.plan("map", operands=(1 / 0 for _ in "a")), ZeroDivisionError)
+    for name in ("\udc80", "map\udc80"):
+        check("udc80" in str(failure_of(lambda: ENGINE.plan(name), ValueError)), "a name that UTF-8 cannot hold")
+        check("udc80" in str(failure_of(lambda: ENGINE.plan("map", **{name: 1}), ValueError)), "a keyword")
 
 
 def test_empty():

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The stages from Python without a GPU: plans, declarations, errors, builds. Ends with 77 without NVRTC, after all else."""
+import copy
 import json
 import os
-import tempfile
 import pickle
 import sys
+import tempfile
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all
@@ -121,9 +122,9 @@ def test_build():
         messages = []
         known = tma_jit.Engine("h100", cache_dir=folder, log=lambda level, text: messages.append((level, text)), log_level="info")
         plan = known.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
-        cubin = known.build(plan)
         without_limit = engine(compile_time_limit_s=float("inf"))
         check(without_limit.build("map", dims={"N": 10}, hooks={"apply": "a - 5"}).compiled, "no limit of a compile")
+        cubin = known.build(plan)
         check(cubin.data[:4] == b"\x7fELF" and cubin.compiled and cubin.spill_bytes == 0, cubin.as_dict())
         again = known.build(plan)
         check(known.stats["compiles"] == 1 and again.data == cubin.data and not again.compiled, known.stats)
