@@ -181,8 +181,9 @@ Device read_device(nb::handle device) {
 std::vector<fs::path> packaged_nvrtc() {
   std::vector<fs::path> folders;
   for (const nb::handle entry : nb::cast<nb::list>(nb::module_::import_("sys").attr("path"))) {
-    if (!nb::isinstance<nb::str>(entry)) continue;
-    const fs::path packages = read_as<fs::path>(entry, "a folder of sys.path") / "nvidia";
+    fs::path packages;
+    if (!nb::isinstance<nb::str>(entry) || !nb::try_cast(entry, packages)) continue;  // no folder has such a name
+    packages /= "nvidia";
     std::error_code ignored;
     if (!fs::is_directory(packages, ignored)) continue;
     for (const char* folder : {"cu13/lib", "cuda_nvrtc/lib"}) folders.push_back(packages / folder);

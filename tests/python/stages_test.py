@@ -90,9 +90,10 @@ def test_errors():
         (name, value), = options.items()
         check(f"{name} cannot be {value!r}" in str(failure_of(lambda: engine(**options), ValueError)), options)
     check("udc80" in str(failure_of(lambda: tma_jit.Engine("\udc80"), ValueError)), "a device that UTF-8 cannot hold")
-    sys.path.append(os.fsdecode(b"/none/\xff"))
-    engine()  # looks for NVRTC there
-    sys.path.pop()
+    for folder in (os.fsdecode(b"/none/\xff"), "/none/\0"):
+        sys.path.append(folder)
+        engine()  # looks for NVRTC there
+        sys.path.pop()
 
 
 def test_pickled_errors():
