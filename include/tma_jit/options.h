@@ -18,7 +18,8 @@ namespace tma_jit {
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
 
-// Called from any thread, one call at a time per engine. What it throws is dropped.
+// Called from any thread, one call at a time per engine. It must not call the engine, which may hold locks while it
+// logs. What it throws is dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 // What a process does with the remote level of the cache.

@@ -101,7 +101,7 @@ DType torch_type(nb::handle type, const char* name) {
 }
 
 void set_rank(Tensor& tensor, std::size_t rank, const char* name) {
-  if (rank == 0) refuse(name, "the array has no dimension");
+  if (rank == 0) refuse(name, "the array has no dimension; a scalar is given as a number");
   if (rank > std::size_t{kMaxRank}) refuse(name, std::to_string(rank) + " dimensions; tensors have at most 5");
   tensor.rank = static_cast<int>(rank);
 }
