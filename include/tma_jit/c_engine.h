@@ -22,8 +22,8 @@ enum {
   TMA_JIT_LOG_ERROR = 5,
   TMA_JIT_LOG_OFF = 6
 };
-/* Called from any thread, one call at a time per engine. Must return normally (no longjmp or exception). `message` is
- * valid until it returns. */
+/* Called from any thread, one call at a time per engine. Must return normally (no longjmp or exception), and must not
+ * call the engine, which may hold locks while it logs. `message` is valid until it returns. */
 typedef void (*tma_jit_log)(tma_jit_log_level level, const char* message, void* user);
 
 /* Where NVRTC runs. */

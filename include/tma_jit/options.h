@@ -18,7 +18,8 @@ namespace tma_jit {
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error, off };
 
-// Called from any thread, one call at a time per engine.
+// Called from any thread, one call at a time per engine. It must not call the engine, which may hold locks while it
+// logs. What it throws is dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 // What a process does with the remote level of the cache.
@@ -69,7 +70,7 @@ struct Miss {
   Key key{};
   std::string explanation{};  // how it differs from the cached kernels; one or more lines
 };
-// Called from any thread that requests a kernel, in that thread, before it continues.
+// Called from any thread that requests a kernel, in that thread, before it continues. What it throws is dropped.
 using MissCallback = std::function<void(const Miss& miss)>;
 
 // When configurations are measured, and whether plans follow the records of that; docs/tuning.md compares them.
@@ -94,7 +95,7 @@ struct TuningOptions {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // at_start, background: a problem that needs more device memory
                                                         // is not tuned
   std::function<bool()> may_measure{};  // background: called in the engine's thread before every step of the
-                                        // measurement; returning false postpones the step
+                                        // measurement; returning false, or throwing, postpones the step
 };
 
 // Read once, when the engine is created. Unset paths are taken from the environment at that moment: TMA_JIT_CACHE_DIR,

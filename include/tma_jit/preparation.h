@@ -14,8 +14,8 @@ namespace tma_jit {
 struct PrepareOptions {
   int threads = 0;  // threads that plan, compile and load; 0: as many as compiles run at once
   // Called after each request in the thread that prepared it, one call at a time, with the number of finished requests
-  // and their total. It must not throw, wait for the Preparation, or destroy it or its engine. Not called for cancelled
-  // requests.
+  // and their total. What it throws is dropped. It must not wait for the Preparation, or destroy it or its engine. Not
+  // called for cancelled requests.
   std::function<void(std::size_t done, std::size_t total)> progress{};
 };
 

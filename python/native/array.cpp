@@ -10,6 +10,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
+
 namespace tma_jit::python {
 namespace {
 
@@ -30,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 14> kTypes = {{{"uint8"
                                                                         {"float8_e5m2", DType::e5m2}}};
 
 std::string name_of_type(nb::handle type) {
-  if (nb::isinstance<nb::str>(type)) return nb::cast<std::string>(type);
+  if (nb::isinstance<nb::str>(type)) return read_as<std::string>(type, "an element type");
   for (const char* attribute : {"name", "__name__"}) {
     if (nb::hasattr(type, attribute)) return nb::cast<std::string>(nb::str(type.attr(attribute)));
   }
@@ -78,7 +80,7 @@ Reader reader_of(nb::handle object) {
 }
 
 [[noreturn]] void refuse(const char* name, const std::string& why) {
-  raise_invalid("tensor " + std::string(name) + ": " + why);
+  raise_invalid((*name == '\0' ? "a tensor" : "tensor " + std::string(name)) + ": " + why);
 }
 
 [[noreturn]] void refuse_type(const char* name, const std::string& type) {
@@ -99,13 +101,15 @@ DType torch_type(nb::handle type, const char* name) {
 }
 
 void set_rank(Tensor& tensor, std::size_t rank, const char* name) {
-  if (rank == 0) refuse(name, "the array has no dimension");
+  if (rank == 0) refuse(name, "the array has no dimension; a scalar is given as a number");
   if (rank > std::size_t{kMaxRank}) refuse(name, std::to_string(rank) + " dimensions; tensors have at most 5");
   tensor.rank = static_cast<int>(rank);
 }
 
 std::int64_t integer_at(nb::handle tuple, std::size_t index) {
-  const long long value = PyLong_AsLongLong(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(index)));
+  PyObject* const item = PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(index));
+  if (item == nullptr) throw nb::python_error();
+  const long long value = PyLong_AsLongLong(item);
   if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   return value;
 }
@@ -148,8 +152,9 @@ DType interface_type(nb::handle object, const std::string& code, const char* nam
   return found->second;
 }
 
-// Reads the dictionary that NumPy's and CUDA's array interface have in common.
-Array read_interface(nb::handle object, const nb::dict& described, bool host, const char* name) {
+// Reads the dictionary that NumPy's and CUDA's array interface have in common. Throws nb::cast_error if an entry has
+// another form.
+Array interface_of(nb::handle object, const nb::dict& described, bool host, const char* name) {
   Array array;
   array.host = host;
   Tensor& tensor = array.tensor;
@@ -157,10 +162,12 @@ Array read_interface(nb::handle object, const nb::dict& described, bool host, co
   const auto shape = nb::cast<nb::tuple>(described["shape"]);
   set_rank(tensor, shape.size(), name);
   for (std::size_t i = 0; i < shape.size(); ++i) tensor.shape[i] = integer_at(shape, i);
-  const nb::object strides = described.contains("strides") ? nb::object(described["strides"]) : nb::none();
-  if (strides.is_none()) {
+  const nb::object given = described.contains("strides") ? nb::object(described["strides"]) : nb::none();
+  if (given.is_none()) {
     set_packed_strides(tensor);
   } else {
+    const auto strides = nb::cast<nb::tuple>(given);
+    if (strides.size() != shape.size()) throw nb::cast_error();
     const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype));
     for (std::size_t i = 0; i < shape.size(); ++i) {
       tensor.strides[i] = integer_at(strides, i) / bytes;
@@ -172,6 +179,14 @@ Array read_interface(nb::handle object, const nb::dict& described, bool host, co
   tensor.address = nb::cast<std::uint64_t>(data[0]);
   array.read_only = nb::cast<bool>(data[1]);
   return array;
+}
+
+Array read_interface(nb::handle object, nb::handle described, bool host, const char* name) {
+  try {
+    return interface_of(object, nb::cast<nb::dict>(described), host, name);
+  } catch (const nb::cast_error&) {
+    refuse(name, "its array interface cannot be " + shown(described));
+  }
 }
 
 DType dlpack_type(nb::dlpack::dtype type, const char* name) {
@@ -218,7 +233,7 @@ Array read_dlpack(nb::handle object, const char* name) {
 Array read_cuda(nb::handle object, const char* name) {
   const nb::object described = nb::getattr(object, "__cuda_array_interface__", nb::none());
   if (described.is_none()) return read_dlpack(object, name);
-  return read_interface(object, nb::cast<nb::dict>(described), false, name);
+  return read_interface(object, described, false, name);
 }
 
 // tma_jit.Tensor(array, dtype): the same memory as elements of another type of the same size.
@@ -276,7 +291,7 @@ Array read_array(nb::handle object, const char* name) {
     case Reader::wrapped: return nb::cast<Array&>(object);
     case Reader::torch: return read_torch(object, name);
     case Reader::array_interface:
-      return read_interface(object, nb::cast<nb::dict>(object.attr("__array_interface__")), true, name);
+      return read_interface(object, nb::object(object.attr("__array_interface__")), true, name);
     case Reader::cuda_interface: return read_cuda(object, name);
     case Reader::dlpack: return read_dlpack(object, name);
     case Reader::none: break;
@@ -286,7 +301,8 @@ Array read_array(nb::handle object, const char* name) {
 }
 
 void bind_array(nb::module_& module) {
-  nb::class_<Array>(module, "Tensor", "A view of an array, or of memory at an address.")
+  nb::class_<Array>(module, "Tensor", nb::type_slots(collected<Array>()),
+                    "A view of an array, or of memory at an address.")
       .def(
           "__init__", [](Array* self, nb::handle array, nb::handle dtype) { new (self) Array(retyped(array, dtype)); },
           nb::arg("array"), nb::arg("dtype") = nb::none(),

@@ -17,6 +17,8 @@ struct Array {
   bool read_only = false;
   nb::object object{};
   nb::ndarray<nb::ro> imported{};  // what DLPack lent; empty for others
+
+  void each_held(auto&& visit) const { visit(object); }
 };
 
 // Reads any array, a tma_jit.Tensor, or None, which stands for an absent tensor. Raises for anything else; `name` is

@@ -28,8 +28,9 @@ Visit::~Visit() {
   --visits;
 }
 
-Callback::Callback(nb::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) raise_invalid(std::string(nb::repr(function).c_str()) + " is no function");
+Callback::Callback(nb::handle function, std::string_view name) {
+  if (PyCallable_Check(function.ptr()) == 0)
+    raise_invalid(std::string(name) + " cannot be " + shown(function) + "; it is a function");
   function_ = std::shared_ptr<nb::object>(new nb::object(nb::borrow(function)), [](nb::object* held) {
     if (const Visit visit; visit) delete held;  // else it ends with the interpreter
   });
@@ -38,7 +39,7 @@ Callback::Callback(nb::handle function) {
 void watch_for_the_end() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     ending = true;
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     while (visits > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }));
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "failure.h"
 
@@ -25,27 +26,33 @@ class Visit {
 // A function of Python that any thread may copy, call and destroy.
 class Callback {
  public:
-  explicit Callback(nb::handle function);
+  // Raises if it is none; `name` is what the caller calls it.
+  Callback(nb::handle function, std::string_view name);
+
+  nb::handle object() const { return *function_; }
+  // Forgets the function, of this and all copies; from then on a call does nothing. Needs the interpreter's lock.
+  void clear() const { *function_ = nb::object(); }
 
   // Calls it with what `arguments` returns, which is called with the interpreter's lock. What it raises is reported as
   // Python reports what a destructor raises; `where` says in which function.
   template <class Arguments> void operator()(const char* where, const Arguments& arguments) const {
-    call(where, [&] { (*function_)(*arguments()); });
+    call(where, [&](const nb::object& function) { function(*arguments()); });
   }
 
-  // Likewise, without arguments. False if what it returns is false, if it raises, and if the program is ending.
+  // Likewise, without arguments. False if what it returns is false, if it raises, and if there is nothing to call.
   bool is_true(const char* where) const {
     bool result = false;
-    call(where, [&] { result = nb::cast<bool>(nb::bool_((*function_)())); });
+    call(where, [&](const nb::object& function) { result = nb::cast<bool>(nb::bool_(function())); });
     return result;
   }
 
  private:
-  template <class Call> static void call(const char* where, const Call& call) {
+  template <class Call> void call(const char* where, const Call& call) const {
     const Visit visit;
-    if (!visit) return;
+    if (!visit || !function_->is_valid()) return;
+    const nb::object function = *function_;  // lives until it returns, also if it is cleared meanwhile
     try {
-      call();
+      call(function);
     } catch (nb::python_error& error) {
       error.discard_as_unraisable(where);
     }

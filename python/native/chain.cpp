@@ -7,6 +7,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
 #include "engine.h"
 #include "launch.h"
 #include "stream.h"
@@ -25,7 +26,7 @@ class PythonChain {
     for (std::size_t i = 0; i < requests.size(); ++i) mark_outputs((*chain_)[i].plan(), stages[i], requests[i]);
   }
   ~PythonChain() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     chain_.reset();
     mirror_.reset();
   }
@@ -40,6 +41,10 @@ class PythonChain {
     });
     if (!launched) [[unlikely]]
       raise(launched.error());
+  }
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    for (const NamedArray& named : arrays_) named.array.each_held(visit);
   }
   std::size_t size() const { return chain_->size(); }
   std::vector<Plan> plans() const {
@@ -74,7 +79,7 @@ class PythonChain {
     for (std::size_t i = 0; i < stage.arrays.size(); ++i) {
       if (!is_output(plan, stage.arrays[i].name)) continue;
       check_writable(plan.kernel, stage.arrays[i].name, stage.arrays[i].array);
-      if (mirror_) mirror_->mark_output(request.tensors[i].tensor.address);
+      if (mirror_) mirror_->mark_output(request.tensors[i].tensor);
     }
   }
 
@@ -92,7 +97,8 @@ std::unique_ptr<PythonChain> make_chain(nb::object self, const std::vector<Kerne
 }  // namespace
 
 void bind_chain(nb::module_& module, nb::class_<PythonEngine>& engine) {
-  nb::class_<PythonChain>(module, "Chain", "Launches that depend on each other. It keeps their arrays alive.")
+  nb::class_<PythonChain>(module, "Chain", nb::type_slots(collected<PythonChain>()),
+                          "Launches that depend on each other. It keeps their arrays alive.")
       .def("launch", &PythonChain::run, nb::arg("stream") = nb::none(),
            nb::sig("def launch(self, stream: typing.Any = None) -> None"),
            "One call of the driver a stage. On an emulated device the arrays are copied to it before and back after.")

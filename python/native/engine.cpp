@@ -12,6 +12,7 @@
 #include <tma_jit/device.h>
 #include <tma_jit/json.h>
 
+#include "collected.h"
 #include "launch.h"
 
 namespace tma_jit::python {
@@ -33,7 +34,7 @@ nb::object prepare(nb::handle self, const nb::args& args, const nb::kwargs& keyw
 
 // Returns JSON text: of a text as it is, and of what json.loads makes of it.
 std::string json_text(nb::handle value) {
-  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  if (PyUnicode_Check(value.ptr())) return read_as<std::string>(value, "a plan");
   return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(value));
 }
 
@@ -49,8 +50,9 @@ std::vector<std::byte> kernel_bytes(nb::handle kernel) {
 // Reads the tensors and scalars of a kernel whose plan has everything else.
 KernelRequest values_for(const std::string& kernel, const nb::kwargs& keywords) {
   for (const auto [name, value] : keywords) {
-    if (is_part_of_plan(nb::cast<std::string_view>(name)))
-      raise_invalid(nb::cast<std::string>(name) + " is decided by the plan: a built kernel takes tensors and scalars");
+    const auto given = read_as<std::string>(name, "a keyword");
+    if (is_part_of_plan(given))
+      raise_invalid(given + " is decided by the plan: a built kernel takes tensors and scalars");
   }
   return read_request(nb::borrow<nb::args>(nb::make_tuple(nb::str(kernel.c_str(), kernel.size()))), keywords);
 }
@@ -62,8 +64,13 @@ nb::object load(nb::handle self, nb::handle given, nb::handle kernel, const nb::
       bind_arrays(engine, values_for(planned_here ? nb::cast<Plan&>(given).kernel : "the kernel", keywords));
   const auto& scalars = bound.request.scalars;
   if (planned_here && !scalars.empty()) raise_invalid(scalars.begin()->first + ": a Plan has its scalars' values");
-  const Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
+  Plan plan = planned_here ? nb::cast<Plan&>(given) : take(parse_plan(json_text(given), scalars));
   for (const NamedArray& named : bound.arrays) check_same(plan, named);
+  for (const NamedTensor& named : bound.request.tensors) {  // those of the arrays that it was planned for may be gone
+    for (Argument& each : plan.arguments) {
+      if (each.name == named.name && named.tensor.address != 0) each.address = named.tensor.address;
+    }
+  }
   std::vector<std::byte> bytes = kernel_bytes(kernel);
   Launch launch = take(unlocked([&] { return engine->load(plan, std::move(bytes)); }));
   for (const NamedTensor& named : bound.request.tensors) {
@@ -101,7 +108,7 @@ nb::list candidates(PythonEngine& self, const nb::args& args, const nb::kwargs& 
   std::size_t most = 16;
   auto rest = nb::borrow<nb::kwargs>(nb::dict(keywords));
   if (rest.contains("most")) {
-    most = nb::cast<std::size_t>(rest["most"]);
+    most = read_as<std::size_t>(nb::object(rest["most"]), "most");
     nb::del(rest["most"]);
   }
   const KernelRequest request = read_request(args, rest);
@@ -218,18 +225,31 @@ void bind_facts(nb::class_<PythonEngine>& engine) {
           nb::arg("how") = "refuse", "From now on a request that needs a compile is refused or reported.");
 }
 
+int clear(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<PythonEngine>(self)->clear_callbacks();
+  return 0;
+}
+
 }  // namespace
 
-PythonEngine::PythonEngine(Options options)
-    : emulated_(options.device.kind() == Device::Kind::emulated), engine_(std::in_place, std::move(options)) {}
+PythonEngine::PythonEngine(EngineOptions given)
+    : emulated_(given.options.device.kind() == Device::Kind::emulated),
+      callbacks_(std::move(given.callbacks)),
+      engine_(std::in_place, std::move(given.options)) {}
 
 PythonEngine::~PythonEngine() {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   engine_.reset();
 }
 
 nb::class_<PythonEngine> bind_engine(nb::module_& module) {
-  nb::class_<PythonEngine> engine(module, "Engine", "Turns requests into launches on one device. Thread-safe.");
+  // Of cycles through an engine, those through a method of a class derived from it have no other part that could clear
+  // them.
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<PythonEngine>)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                {0, nullptr}};
+  nb::class_<PythonEngine> engine(module, "Engine", nb::type_slots(slots),
+                                  "Turns requests into launches on one device. Thread-safe.");
   engine.def(
       "__init__",
       [](PythonEngine* self, nb::handle device, const nb::kwargs& keywords) {

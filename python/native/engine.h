@@ -17,10 +17,16 @@
 
 namespace tma_jit::python {
 
+// The options of an engine, and the functions of Python among them.
+struct EngineOptions {
+  Options options{};
+  std::vector<Callback> callbacks{};
+};
+
 // An engine is destroyed without the interpreter's lock, because it waits for threads that may call Python.
 class PythonEngine {
  public:
-  explicit PythonEngine(Options options);
+  explicit PythonEngine(EngineOptions given);
   ~PythonEngine();
   PythonEngine(const PythonEngine&) = delete;
   PythonEngine& operator=(const PythonEngine&) = delete;
@@ -28,9 +34,16 @@ class PythonEngine {
   Engine& operator*() { return *engine_; }
   Engine* operator->() { return &*engine_; }
   bool emulated() const { return emulated_; }
+  void each_held(auto&& visit) const {
+    for (const Callback& callback : callbacks_) visit(callback.object());
+  }
+  void clear_callbacks() const {
+    for (const Callback& callback : callbacks_) callback.clear();
+  }
 
  private:
   bool emulated_;
+  std::vector<Callback> callbacks_;  // the engine has copies
   std::optional<Engine> engine_;
 };
 
@@ -39,12 +52,16 @@ struct BoundRequest {
   Request request{};
   std::vector<NamedArray> arrays{};  // with the addresses that the caller gave
   std::optional<Mirror> mirror{};    // of an emulated device
+
+  void each_held(auto&& visit) const {
+    for (const NamedArray& named : arrays) named.array.each_held(visit);
+  }
 };
 
 // Raises if an array is where the device cannot reach it.
 BoundRequest bind_arrays(PythonEngine& engine, KernelRequest request);
 
-Options read_options(nb::handle device, const nb::kwargs& keywords);
+EngineOptions read_options(nb::handle device, const nb::kwargs& keywords);
 // Returns the keywords of an engine with their types and defaults, for stubs.
 const char* engine_signature();
 

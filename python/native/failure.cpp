@@ -1,6 +1,19 @@
 #include "failure.h"
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 namespace tma_jit::python {
+
+// An ending interpreter gives its lock to no daemon thread: from Python 3.14 on the thread waits for the end of the
+// process, before that its stack is unwound, which C++ takes for a failure of the program. So it waits here.
+Unlocked::~Unlocked() {
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (const abi::__forced_unwind&) {
+    while (true) ::pause();
+  }
+}
 
 void raise(const Error& error) {
   const nb::object make = nb::module_::import_("tma_jit.errors").attr("exception_of");
@@ -13,6 +26,13 @@ void raise(const Error& error) {
 
 void raise_invalid(std::string message) {
   raise({.code = ErrorCode::invalid_argument, .message = std::move(message)});
+}
+
+std::string shown(nb::handle value) {
+  const nb::object text = nb::steal(PyUnicode_AsEncodedString(nb::repr(value).ptr(), "utf-8", "backslashreplace"));
+  if (!text.is_valid()) throw nb::python_error();
+  const nb::bytes bytes(text);
+  return {bytes.c_str(), bytes.size()};
 }
 
 nb::str text_of(std::string_view text) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include <nanobind/stl/optional.h>
@@ -9,6 +10,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
+#include "duration.h"
 #include "engine.h"
 #include "launch.h"
 #include "stream.h"
@@ -30,7 +33,7 @@ class PythonLaunch {
     mark_outputs();
   }
   ~PythonLaunch() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     const Launch ended = std::move(launch_);
     bound_.mirror.reset();
   }
@@ -47,22 +50,32 @@ class PythonLaunch {
       raise(launched.error());
   }
 
+  // A launch in another thread runs before all of it or after all of it.
   void rebind(const nb::kwargs& tensors) {
-    for (const auto [name, object] : tensors) rebind_one(nb::cast<std::string>(name), object);
+    std::vector<BoundRequest> replaced;  // ends after the turn, because the end of an array may launch this again
+    std::unique_lock turn(mutex_, std::defer_lock);
+    unlocked([&] { turn.lock(); });
+    for (const auto [name, object] : tensors) {
+      rebind_one(read_as<std::string>(name, "a tensor's name"), object, replaced.emplace_back());
+    }
   }
 
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    bound_.each_held(visit);
+  }
   const Plan& plan() const { return launch_.plan(); }
   const Artifact& artifact() const { return launch_.artifact(); }
 
  private:
   PythonEngine& engine() { return nb::cast<PythonEngine&>(engine_); }
 
-  void rebind_one(const std::string& name, nb::handle object) {
-    if (PyLong_Check(object.ptr())) return take(moved(name, nb::cast<std::uint64_t>(object)));  // an address
+  // Leaves in `changed` what it replaces.
+  void rebind_one(const std::string& name, nb::handle object, BoundRequest& changed) {
+    if (PyLong_Check(object.ptr())) return take(moved(name, read_as<std::uint64_t>(object, "the address of " + name)));
     NamedArray named{name, held_array(object, name)};
     check_same(plan(), named);
     if (is_output(plan(), name)) check_writable(plan().kernel, name, named.array);
-    BoundRequest changed;
     changed.arrays = bound_.arrays;
     std::erase_if(changed.arrays, [&](const NamedArray& each) { return each.name == name; });
     changed.arrays.push_back(std::move(named));
@@ -75,16 +88,12 @@ class PythonLaunch {
     } else {
       take(moved(name, changed.arrays.back().array.tensor.address));
     }
-    const std::lock_guard turn(mutex_);
     std::swap(bound_, changed);
     mark_outputs();
   }
 
   Result<void> moved(const std::string& name, std::uint64_t address) {
-    return unlocked([&] {
-      const std::lock_guard turn(mutex_);
-      return launch_.rebind(name, address);
-    });
+    return unlocked([&] { return launch_.rebind(name, address); });
   }
 
   Result<void> moved_to(const std::vector<NamedTensor>& tensors) {
@@ -97,7 +106,7 @@ class PythonLaunch {
   void mark_outputs() {
     if (!bound_.mirror) return;
     for (const NamedTensor& tensor : bound_.request.tensors) {
-      if (is_output(plan(), tensor.name)) bound_.mirror->mark_output(tensor.tensor.address);
+      if (is_output(plan(), tensor.name)) bound_.mirror->mark_output(tensor.tensor);
     }
   }
 
@@ -110,8 +119,8 @@ class PythonLaunch {
 // The outputs of a kernel by name, from all files that the engine has of it.
 std::vector<std::string> outputs_of(PythonEngine& engine, const std::string& kernel, std::vector<std::string>& all) {
   std::vector<std::string> outputs;
-  for (const Result<KernelInfo>& info : engine->kernels()) {
-    if (!info || info->kernel != kernel) continue;
+  for (const Result<KernelInfo>& info : unlocked([&] { return engine->kernels(kernel); })) {
+    if (!info) continue;
     all.clear();
     for (const KernelInfo::Tensor& tensor : info->tensors) {
       all.push_back(tensor.name);
@@ -135,7 +144,7 @@ class PythonFunction {
   }
 
   ~PythonFunction() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     const Function ended = std::move(function_);
   }
   PythonFunction(const PythonFunction&) = delete;
@@ -148,6 +157,7 @@ class PythonFunction {
     const auto& usual = function_.usual_tensors();
     const bool shortened = count != names_.size() && count == usual.size();
     std::array<Tensor, kTensorsMax> tensors;
+    std::vector<Tensor*> hosted;
     std::vector<nb::ndarray<nb::ro>> imported;
     auto& engine = nb::cast<PythonEngine&>(engine_);
     for (std::size_t i = 0; i < count; ++i) {
@@ -158,11 +168,12 @@ class PythonFunction {
       if (array.tensor.rank > 0 && array.host != engine.emulated() && !nb::isinstance<Array>(given[i])) [[unlikely]]
         refuse_place(name, array.host);
       tensors[place] = array.tensor;
+      if (array.host && engine.emulated()) hosted.push_back(&tensors[place]);
       if (array.imported.is_valid()) imported.push_back(std::move(array.imported));
     }
     const std::size_t all = shortened ? names_.size() : count;
     auto called = unlocked([&] {
-      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, stream)
+      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, stream)
                                : function_(tensors.data(), all, stream);
     });
     if (!called) [[unlikely]]
@@ -170,6 +181,7 @@ class PythonFunction {
   }
 
   const std::vector<std::string>& names() const { return names_; }
+  void each_held(auto&& visit) const { visit(engine_); }
 
  private:
   [[noreturn]] void refuse_place(const char* name, bool host) const {
@@ -178,15 +190,13 @@ class PythonFunction {
                         : " is in a GPU's memory, and the engine's device is emulated"));
   }
 
-  Result<void> call_mirrored(PythonEngine& engine, std::span<Tensor> tensors, Stream stream) {
-    std::vector<Tensor*> given;
-    for (Tensor& tensor : tensors) {
-      if (tensor.rank > 0) given.push_back(&tensor);
-    }
-    auto mirror = Mirror::of(*engine, given);
+  // `hosted` are those of the tensors that are in the host's memory.
+  Result<void> call_mirrored(PythonEngine& engine, std::span<const Tensor> tensors, std::span<Tensor* const> hosted,
+                             Stream stream) {
+    auto mirror = Mirror::of(*engine, hosted);
     if (!mirror) return tl::make_unexpected(std::move(mirror).error());
     for (std::size_t i = 0; i < std::min(tensors.size(), output_.size()); ++i) {
-      if (output_[i]) mirror->mark_output(tensors[i].address);
+      if (output_[i]) mirror->mark_output(tensors[i]);
     }
     if (auto sent = mirror->upload(); !sent) return sent;
     if (auto called = function_(tensors.data(), tensors.size(), stream); !called) return called;
@@ -202,10 +212,14 @@ class PythonFunction {
 
 class PythonPreparation {
  public:
-  PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, Preparation preparation)
-      : engine_(std::move(engine)), bound_(std::move(bound)), preparation_(std::move(preparation)) {}
+  PythonPreparation(nb::object engine, std::vector<BoundRequest> bound, std::optional<Callback> progress,
+                    Preparation preparation)
+      : engine_(std::move(engine)),
+        bound_(std::move(bound)),
+        progress_(std::move(progress)),
+        preparation_(std::move(preparation)) {}
   ~PythonPreparation() {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     preparation_.reset();  // waits for threads that may report progress to Python
   }
   PythonPreparation(const PythonPreparation&) = delete;
@@ -220,27 +234,43 @@ class PythonPreparation {
   void cancel() {
     unlocked([&] { preparation_->cancel(); });
   }
+  // Looks from time to time whether Control-C was pressed.
   bool wait(std::optional<double> seconds) {
-    return unlocked([&] {
-      if (seconds) return preparation_->wait_for(std::chrono::milliseconds(static_cast<std::int64_t>(1000 * *seconds)));
-      preparation_->wait();
-      return true;
-    });
+    using Clock = std::chrono::steady_clock;
+    if (seconds && std::isnan(*seconds)) raise_invalid("timeout_s cannot be nan");
+    std::chrono::milliseconds left = seconds ? milliseconds_of(*seconds) : std::chrono::milliseconds::max();
+    while (true) {
+      const auto start = Clock::now();
+      if (unlocked([&] { return preparation_->wait_for(std::min(left, kLook)); })) break;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      left -= std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - start);
+      if (left.count() <= 0) return false;
+    }
+    if (!seconds) unlocked([&] { preparation_->wait(); });
+    return true;
   }
   nb::object taken(std::size_t index) {
     Launch launch = take(unlocked([&] { return preparation_->take(index); }));
     return python_launch(engine_, std::move(bound_[index]), std::move(launch));
   }
+  void each_held(auto&& visit) const {
+    visit(engine_);
+    for (const BoundRequest& bound : bound_) bound.each_held(visit);
+    if (progress_) visit(progress_->object());
+  }
 
  private:
+  static constexpr std::chrono::milliseconds kLook{50};
+
   nb::object engine_;
   std::vector<BoundRequest> bound_;
+  std::optional<Callback> progress_;  // the preparation has a copy
   std::optional<Preparation> preparation_;
 };
 
-std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
-  if (function.is_none()) return {};
-  return [callback = Callback(function)](std::size_t done, std::size_t total) {
+std::function<void(std::size_t, std::size_t)> progress_to(const std::optional<Callback>& function) {
+  if (!function) return {};
+  return [callback = *function](std::size_t done, std::size_t total) {
     callback("progress of Engine.prepare_async", [&] { return nb::make_tuple(done, total); });
   };
 }
@@ -248,15 +278,18 @@ std::function<void(std::size_t, std::size_t)> progress_to(nb::handle function) {
 std::unique_ptr<PythonPreparation> prepare_async(nb::object self, const std::vector<KernelRequest>& requests,
                                                  int threads, nb::handle progress) {
   auto& engine = nb::cast<PythonEngine&>(self);
+  std::optional<Callback> callback;
+  if (!progress.is_none()) callback.emplace(progress, "progress");
   std::vector<BoundRequest> bound;
   std::vector<Request> plain;
   for (const KernelRequest& request : requests) {
     bound.push_back(bind_arrays(engine, request));
     plain.push_back(bound.back().request);
   }
-  Preparation preparation =
-      engine->prepare_async(std::move(plain), {.threads = threads, .progress = progress_to(progress)});
-  return std::make_unique<PythonPreparation>(std::move(self), std::move(bound), std::move(preparation));
+  PrepareOptions options{.threads = threads, .progress = progress_to(callback)};
+  Preparation preparation = unlocked([&] { return engine->prepare_async(std::move(plain), std::move(options)); });
+  return std::make_unique<PythonPreparation>(std::move(self), std::move(bound), std::move(callback),
+                                             std::move(preparation));
 }
 
 std::unique_ptr<PythonFunction> make_function(nb::object self, const nb::args& args, const nb::kwargs& keywords) {
@@ -304,7 +337,8 @@ nb::object python_launch(nb::handle engine, BoundRequest bound, Launch launch) {
 }
 
 void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
-  nb::class_<PythonLaunch>(module, "Launch", "A loaded kernel with its arguments. It keeps its arrays alive.")
+  nb::class_<PythonLaunch>(module, "Launch", nb::type_slots(collected<PythonLaunch>()),
+                           "A loaded kernel with its arguments. It keeps its arrays alive.")
       .def("launch", &PythonLaunch::run, nb::arg("stream") = nb::none(),
            nb::sig("def launch(self, stream: typing.Any = None) -> None"),
            "One call of the driver. On an emulated device the arrays are copied to it before and back after.")
@@ -315,7 +349,7 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
       .def_prop_ro("plan", &PythonLaunch::plan, nb::rv_policy::copy)
       .def_prop_ro("artifact", &PythonLaunch::artifact, nb::rv_policy::copy);
 
-  nb::class_<PythonFunction>(module, "Function",
+  nb::class_<PythonFunction>(module, "Function", nb::type_slots(collected<PythonFunction>()),
                              "A kernel that finds or prepares the launch for the shapes of each call.")
       .def("__call__", &PythonFunction::call, nb::arg("tensors"), nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None) -> None"),
@@ -324,7 +358,8 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
           "tensors", [](const PythonFunction& self) { return nb::tuple(nb::cast(self.names())); },
           nb::sig("def tensors(self) -> tuple[str, ...]"));
 
-  nb::class_<PythonPreparation>(module, "Preparation", "Launches that are prepared in the background.")
+  nb::class_<PythonPreparation>(module, "Preparation", nb::type_slots(collected<PythonPreparation>()),
+                                "Launches that are prepared in the background.")
       .def_prop_ro("total", &PythonPreparation::total)
       .def_prop_ro("done", &PythonPreparation::done)
       .def("cancel", &PythonPreparation::cancel, "Cancels the requests that have not begun.")

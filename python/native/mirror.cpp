@@ -1,6 +1,7 @@
 #include "mirror.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tma_jit::python {
 namespace {
@@ -18,6 +19,21 @@ std::pair<std::uint64_t, std::uint64_t> bytes_of(const Tensor& tensor) {
   const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
   return {tensor.address + static_cast<std::uint64_t>(low * size),
           tensor.address + static_cast<std::uint64_t>((high + 1) * size)};
+}
+
+// Copies the elements from dimension `at` on, from and to the first of them.
+void copy_elements(const Tensor& tensor, std::size_t at, const std::byte* from, std::byte* to) {
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  const bool run = at + 1 == rank && tensor.strides[at] == 1;
+  if (run || at == rank) {
+    std::memcpy(to, from, static_cast<std::size_t>(run ? tensor.shape[at] * size : size));
+    return;
+  }
+  for (std::int64_t i = 0; i < tensor.shape[at]; ++i) {
+    const std::int64_t step = i * tensor.strides[at] * size;
+    copy_elements(tensor, at + 1, from + step, to + step);
+  }
 }
 
 }  // namespace
@@ -61,16 +77,37 @@ Result<void> Mirror::allocate(Engine& engine) {
   return {};
 }
 
-void Mirror::mark_output(std::uint64_t address) {
+void Mirror::mark_output(Tensor tensor) {
+  if (tensor.elements() == 0) return;
   for (Region& region : regions_) {
-    if (address >= region.address() && address - region.address() < region.end - region.begin) region.output = true;
+    const std::uint64_t place = tensor.address - region.address();  // beyond its size if it lies before the region
+    if (place >= region.size()) continue;
+    tensor.address = region.begin + place;
+    region.outputs.push_back(tensor);
+    return;
   }
+}
+
+bool Mirror::Region::has_gaps() const {
+  return std::ranges::none_of(outputs, [&](const Tensor& tensor) {
+    return static_cast<std::uint64_t>(tensor.elements()) * size_of(tensor.dtype) == size();
+  });
+}
+
+Result<void> Mirror::Region::download() const {
+  if (outputs.empty()) return {};
+  if (!has_gaps()) return copy->download(reinterpret_cast<void*>(begin), size(), offset);
+  std::vector<std::byte> bytes(size());
+  if (auto received = copy->download(bytes.data(), size(), offset); !received) return received;
+  for (const Tensor& tensor : outputs) {
+    copy_elements(tensor, 0, bytes.data() + (tensor.address - begin), reinterpret_cast<std::byte*>(tensor.address));
+  }
+  return {};
 }
 
 Result<void> Mirror::upload() {
   for (Region& region : regions_) {
-    auto sent =
-        region.copy->upload(reinterpret_cast<const void*>(region.begin), region.end - region.begin, region.offset);
+    auto sent = region.copy->upload(reinterpret_cast<const void*>(region.begin), region.size(), region.offset);
     if (!sent) return sent;
   }
   return {};
@@ -78,10 +115,7 @@ Result<void> Mirror::upload() {
 
 Result<void> Mirror::download() const {
   for (const Region& region : regions_) {
-    if (!region.output) continue;
-    auto received =
-        region.copy->download(reinterpret_cast<void*>(region.begin), region.end - region.begin, region.offset);
-    if (!received) return received;
+    if (auto received = region.download(); !received) return received;
   }
   return {};
 }

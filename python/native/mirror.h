@@ -19,10 +19,11 @@ class Mirror {
   // Replaces the address of each tensor by its address on the device. Needs no lock of the interpreter.
   [[nodiscard]] static Result<Mirror> of(Engine& engine, std::span<Tensor* const> tensors);
 
-  // Marks the array at an address on the device as one that a launch writes.
-  void mark_output(std::uint64_t address);
+  // Marks a tensor, which has its address on the device, as one that a launch writes.
+  void mark_output(Tensor tensor);
 
   [[nodiscard]] Result<void> upload();
+  // Copies the elements of the outputs back, and no byte between them, which may be another launch's.
   [[nodiscard]] Result<void> download() const;
 
  private:
@@ -30,10 +31,13 @@ class Mirror {
   struct Region {
     std::uint64_t begin = 0, end = 0;
     std::optional<DeviceBuffer> copy{};
-    std::uint64_t offset = 0;  // of the first byte in the copy
-    bool output = false;
+    std::uint64_t offset = 0;       // of the first byte in the copy
+    std::vector<Tensor> outputs{};  // with their addresses in the host
 
     std::uint64_t address() const { return copy->address() + offset; }
+    std::uint64_t size() const { return end - begin; }
+    bool has_gaps() const;
+    [[nodiscard]] Result<void> download() const;
   };
 
   [[nodiscard]] Result<void> allocate(Engine& engine);

@@ -7,6 +7,9 @@
 
 #include "engine.h"
 
+// The module's own start, which PyInit__native below calls where it may.
+#define PyInit__native start_native
+
 NB_MODULE(_native, module) {
   using namespace tma_jit::python;
   nb::set_leak_warnings(false);  // what is alive when the interpreter ends is no fault of the program's
@@ -22,4 +25,16 @@ NB_MODULE(_native, module) {
              "The names of the devices that plans can be made for without one.");
   module.attr("version") = text_of(tma_jit::version().library);
   module.attr("commit") = text_of(tma_jit::version().commit);
+}
+
+#undef PyInit__native
+
+// The classes belong to one interpreter: a second one that made them again would take them from the first.
+extern "C" NB_EXPORT PyObject* PyInit__native() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return start_native();
+  PyErr_SetString(
+      PyExc_ImportError,
+      "tma_jit works in the main interpreter of a process only, and this is a subinterpreter: use a process "
+      "for each, or import it in the main one");
+  return nullptr;
 }

@@ -14,6 +14,7 @@
 #include <tma_jit/device_info.h>
 
 #include "core/option_fields.h"
+#include "duration.h"
 #include "engine.h"
 
 namespace tma_jit::python {
@@ -44,7 +45,12 @@ std::string_view keyword_of(std::string_view field) {
   return field;
 }
 
-// Each function assigns a value of Python to a field, or throws nb::cast_error.
+// Why an option cannot have a value.
+struct Unfit {
+  std::string why;
+};
+
+// Each function assigns a value of Python to a field, or throws nb::cast_error or Unfit.
 template <class Member> void assign(Member& member, nb::handle value) {
   member = nb::cast<Member>(value);
 }
@@ -58,7 +64,7 @@ template <class Enum> void assign(Enum& member, nb::handle name) requires std::i
     }
     list += (i == 0 ? "" : ", ") + std::string(kNames<Enum>[i]);
   }
-  raise_invalid(given + " is none of " + list);
+  throw Unfit{"it is one of " + list};
 }
 template <class Enum> void assign(std::optional<Enum>& member, nb::handle name) requires std::is_enum_v<Enum> {
   assign(member.emplace(), name);
@@ -67,26 +73,30 @@ void assign(std::optional<DeviceInfo>& member, nb::handle device) {
   member = take(device_named(nb::cast<std::string>(device)));
 }
 void assign(std::chrono::milliseconds& member, nb::handle seconds) {
-  member = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(seconds)));
+  const auto limit = nb::cast<double>(seconds);
+  if (!(limit > 0)) throw Unfit{"it is a number of seconds above 0"};
+  member = milliseconds_of(limit);
 }
-void assign(LogCallback& member, nb::handle function) {
-  member = [callback = Callback(function)](LogLevel level, std::string_view message) {
+
+// Each function has a field call a function of Python.
+void connect(LogCallback& member, const Callback& callback) {
+  member = [callback](LogLevel level, std::string_view message) {
     callback("the log function of a tma_jit.Engine", [&] { return nb::make_tuple(name_of(level), text_of(message)); });
   };
 }
-void assign(MissCallback& member, nb::handle function) {
-  member = [callback = Callback(function)](const Miss& miss) {
+void connect(MissCallback& member, const Callback& callback) {
+  member = [callback](const Miss& miss) {
     callback("on_sealed_miss of a tma_jit.Engine", [&] {
       return nb::make_tuple(text_of(miss.kernel), text_of(miss.arch), text_of(miss.key.hex()),
                             text_of(miss.explanation));
     });
   };
 }
-void assign(std::function<bool()>& member, nb::handle function) {
-  member = [callback = Callback(function)] { return callback.is_true("may_measure of a tma_jit.Engine"); };
+void connect(std::function<bool()>& member, const Callback& callback) {
+  member = [callback] { return callback.is_true("may_measure of a tma_jit.Engine"); };
 }
 
-void set_option(Options& options, std::string_view name, nb::handle value) {
+void set_option(EngineOptions& given, std::string_view name, nb::handle value) {
   std::vector<std::string> names;
   bool found = false;
   each_option(
@@ -94,13 +104,20 @@ void set_option(Options& options, std::string_view name, nb::handle value) {
         names.emplace_back(keyword_of(field));
         if (names.back() != name) return;
         found = true;
+        if (value.is_none()) return;
         try {
-          if (!value.is_none()) assign(member, value);
+          if constexpr (requires(const Callback& callback) { connect(member, callback); }) {
+            connect(member, given.callbacks.emplace_back(value, name));
+          } else {
+            assign(member, value);
+          }
         } catch (const nb::cast_error&) {
-          raise_invalid(std::string(name) + " cannot be " + nb::repr(value).c_str());
+          raise_invalid(std::string(name) + " cannot be " + shown(value));
+        } catch (const Unfit& unfit) {
+          raise_invalid(std::string(name) + " cannot be " + shown(value) + "; " + unfit.why);
         }
       },
-      options);
+      given.options);
   if (found) return;
   raise({.code = ErrorCode::invalid_argument,
          .message = "an engine has no option " + std::string(name),
@@ -154,7 +171,7 @@ std::string typed(const std::function<bool()>&) {
 
 // Reads an ordinal, a text as the command takes it, or a device of PyTorch's such as "cuda:1".
 Device read_device(nb::handle device) {
-  std::string text = nb::str(device).c_str();
+  auto text = read_as<std::string>(nb::str(device), "an engine's device");
   if (text == "cuda") text = "0";
   if (text.starts_with("cuda:")) text.erase(0, 5);
   return take(Device::parse(text));
@@ -164,8 +181,9 @@ Device read_device(nb::handle device) {
 std::vector<fs::path> packaged_nvrtc() {
   std::vector<fs::path> folders;
   for (const nb::handle entry : nb::cast<nb::list>(nb::module_::import_("sys").attr("path"))) {
-    if (!nb::isinstance<nb::str>(entry)) continue;
-    const fs::path packages = fs::path(nb::cast<std::string>(entry)) / "nvidia";
+    fs::path packages;
+    if (!nb::isinstance<nb::str>(entry) || !nb::try_cast(entry, packages)) continue;  // no folder has such a name
+    packages /= "nvidia";
     std::error_code ignored;
     if (!fs::is_directory(packages, ignored)) continue;
     for (const char* folder : {"cu13/lib", "cuda_nvrtc/lib"}) folders.push_back(packages / folder);
@@ -187,12 +205,13 @@ const char* engine_signature() {
   return signature.c_str();
 }
 
-Options read_options(nb::handle device, const nb::kwargs& keywords) {
-  Options options;
-  if (!device.is_none()) options.device = read_device(device);
-  options.nvrtc_dirs = packaged_nvrtc();
-  for (const auto [name, value] : keywords) set_option(options, nb::cast<std::string_view>(name), value);
-  return options;
+EngineOptions read_options(nb::handle device, const nb::kwargs& keywords) {
+  EngineOptions given;
+  if (!device.is_none()) given.options.device = read_device(device);
+  given.options.nvrtc_dirs = packaged_nvrtc();
+  for (const auto [name, value] : keywords)
+    set_option(given, read_as<std::string_view>(name, "an option's name"), value);
+  return given;
 }
 
 }  // namespace tma_jit::python

@@ -9,6 +9,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "collected.h"
+
 namespace tma_jit::python {
 namespace {
 
@@ -16,9 +18,14 @@ namespace {
 bool is_number(nb::handle value) {
   if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return true;
   const nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
-  if (numpy.is_valid()) return nb::isinstance(value, numpy.attr("number"));
+  if (numpy.is_valid())
+    return nb::isinstance(value, numpy.attr("integer")) || nb::isinstance(value, numpy.attr("floating"));
   PyErr_Clear();
   return false;
+}
+
+std::string read_name(nb::handle name) {
+  return read_as<std::string>(name, "a name");
 }
 
 Scalar read_scalar(nb::handle name, nb::handle value) {
@@ -31,39 +38,65 @@ Scalar read_scalar(nb::handle name, nb::handle value) {
   const unsigned long long large = PyLong_AsUnsignedLongLong(whole.ptr());
   if (PyErr_Occurred() == nullptr) return std::uint64_t{large};
   PyErr_Clear();
-  raise_invalid("scalar " + nb::cast<std::string>(name) + ": " + nb::repr(value).c_str() +
-                " does not fit into 64 bits");
+  raise_invalid("scalar " + read_name(name) + ": " + shown(value) + " does not fit into 64 bits");
 }
 
 void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
-  NamedArray named{nb::cast<std::string>(name), {}};
+  NamedArray named{read_name(name), {}};
   named.array = held_array(object, named.name);
   if (named.array.tensor.rank > 0) request.arrays.push_back(std::move(named));
 }
 
 using Setter = void (*)(KernelRequest& request, nb::handle value);
 
-// Sets a member of the request from a value of the same form.
+// Returns the list of what any iterable but a text gives.
+nb::object listed(nb::handle value) {
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) throw nb::cast_error();
+  const nb::object iterator = nb::steal(PyObject_GetIter(value.ptr()));
+  if (!iterator.is_valid()) {
+    PyErr_Clear();
+    throw nb::cast_error();
+  }
+  nb::object list = nb::steal(PySequence_List(iterator.ptr()));
+  if (!list.is_valid()) throw nb::python_error();
+  return list;
+}
+
+// Returns the dictionary of any mapping.
+nb::dict mapped(nb::handle value) {
+  nb::object dict =
+      nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), value.ptr(), nullptr));
+  if (dict.is_valid()) return nb::borrow<nb::dict>(dict);
+  PyErr_Clear();
+  throw nb::cast_error();
+}
+
+// Sets a member of the request from a value of the same form; a list from any iterable.
 template <auto member> void set(KernelRequest& request, nb::handle value) {
   auto& part = request.request.*member;
-  part = nb::cast<std::remove_reference_t<decltype(part)>>(value);
+  using Part = std::remove_reference_t<decltype(part)>;
+  if constexpr (std::is_same_v<Part, std::vector<std::string>>) {
+    part = nb::cast<Part>(listed(value));
+  } else {
+    part = nb::cast<Part>(value);
+  }
 }
 
 // Every part of a request by its keyword.
 constexpr std::pair<std::string_view, Setter> kParts[] = {
     {"tensors",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, array] : nb::cast<nb::dict>(value)) add_tensor(request, name, array);
+       for (const auto [name, array] : mapped(value)) add_tensor(request, name, array);
      }},
     {"types",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, type] : nb::cast<nb::dict>(value)) {
+       for (const auto [name, type] : mapped(value)) {
          request.request.types[nb::cast<std::string>(name)] = read_dtype(type);
        }
      }},
     {"scalars",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, scalar] : nb::cast<nb::dict>(value)) {
+       for (const auto [name, scalar] : mapped(value)) {
          request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, scalar);
        }
      }},
@@ -81,17 +114,18 @@ constexpr std::pair<std::string_view, Setter> kParts[] = {
 };
 
 void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
+  const std::string keyword = read_name(name);
   for (const auto& [part, setter] : kParts) {
-    if (part != nb::cast<std::string_view>(name)) continue;
+    if (part != keyword) continue;
     try {
       if (!value.is_none()) setter(request, value);
     } catch (const nb::cast_error&) {
-      raise_invalid(std::string(part) + " cannot be " + nb::repr(value).c_str());
+      raise_invalid(keyword + " cannot be " + shown(value));
     }
     return;
   }
   if (is_number(value)) {
-    request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, value);
+    request.request.scalars[keyword] = read_scalar(name, value);
   } else {
     add_tensor(request, name, value);
   }
@@ -101,7 +135,7 @@ KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
   if (!PyUnicode_Check(kernel.ptr()))
     raise_invalid("the first argument is a kernel's name, or a Request and nothing else");
   KernelRequest request;
-  request.request.kernel = nb::cast<std::string>(kernel);
+  request.request.kernel = read_as<std::string>(kernel, "a kernel's name");
   for (const auto [name, value] : keywords) set_part(request, name, value);
   return request;
 }
@@ -126,7 +160,8 @@ KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords) {
 }
 
 void bind_request(nb::module_& module) {
-  nb::class_<KernelRequest>(module, "Request", "What is asked of a kernel; the keywords are those of Engine.prepare.")
+  nb::class_<KernelRequest>(module, "Request", nb::type_slots(collected<KernelRequest>()),
+                            "What is asked of a kernel; the keywords are those of Engine.prepare.")
       .def(
           "__init__",
           [](KernelRequest* self, const nb::args& args, const nb::kwargs& keywords) {

@@ -30,6 +30,10 @@ struct NamedArray {
 struct KernelRequest {
   Request request{};  // without tensors
   std::vector<NamedArray> arrays{};
+
+  void each_held(auto&& visit) const {
+    for (const NamedArray& named : arrays) named.array.each_held(visit);
+  }
 };
 
 // Reads the words of a call: a Request, or a kernel's name and keywords. A keyword that names no part of a request is a

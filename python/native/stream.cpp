@@ -6,7 +6,7 @@ namespace tma_jit::python {
 namespace {
 
 Stream stream_at(nb::handle address) {
-  return reinterpret_cast<Stream>(nb::cast<std::uintptr_t>(address));
+  return reinterpret_cast<Stream>(read_as<std::uintptr_t>(address, "a stream's address"));
 }
 
 // Returns the attributes of PyTorch's and of CuPy's streams, made once and kept until the process ends.
@@ -26,7 +26,7 @@ Stream read_stream(nb::handle stream) {
     }
   }
   const nb::object protocol = nb::getattr(stream, "__cuda_stream__", nb::none());
-  if (!protocol.is_none()) return stream_at(nb::cast<nb::tuple>(protocol())[1]);
+  if (!protocol.is_none()) return stream_at(read_as<nb::tuple>(protocol(), "what __cuda_stream__ returns")[1]);
   // JAX has no object for a stream. Its device names the one on which arrays that it takes by DLPack must be ready.
   const nb::object of_jax = nb::getattr(stream, "get_stream_for_external_ready_events", nb::none());
   if (!of_jax.is_none()) return stream_at(of_jax());

@@ -17,19 +17,23 @@ class Engine(_native.Engine):
         """Builds kernels into the cache: requests, or lines of a list for `tma-jit warm`. Needs no GPU for a device by name.
 
         Returns how many kernels were compiled; those that the cache had are not. The first error is raised when all others
-        are built.
+        are built. What `progress` raises, and Control-C, are raised when those that have begun are built.
         """
         requests = self._requests_of(lines)
         compiled, failure = 0, None
         with concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-            building = [pool.submit(self.build, request) for request in requests]
-            for done, future in enumerate(concurrent.futures.as_completed(building), 1):
-                error = future.exception()
-                if error is None:
-                    compiled += future.result().compiled
-                failure = failure or error
-                if progress is not None:
-                    progress(done, len(building))
+            try:
+                building = [pool.submit(self.build, request) for request in requests]
+                for done, future in enumerate(concurrent.futures.as_completed(building), 1):
+                    error = future.exception()
+                    if error is None:
+                        compiled += future.result().compiled
+                    failure = failure or error
+                    if progress is not None:
+                        progress(done, len(building))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         if failure is not None:
             raise failure
         return compiled

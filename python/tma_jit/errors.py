@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 
 class Error(Exception):
@@ -12,6 +13,12 @@ class Error(Exception):
     message = ""
     detail = ""
     suggestion = ""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """An error that the library reported is made again by its fields, because its class may be one of class_of's."""
+        if not self.code:
+            return super().__reduce__()
+        return exception_of, (self.code, self.reason, self.message, self.detail, self.suggestion, str(self)), self.__dict__
 
 
 class InvalidArgument(Error, ValueError):

@@ -133,7 +133,7 @@ void Worker::send_some() {
 }
 
 bool Worker::read_socket() {
-  char block[65536];
+  char block[8192];  // on the stack of a thread of the program, which may be small
   while (true) {
     const ssize_t got = ::recv(process_.socket(), block, sizeof block, 0);
     if (got > 0) reader_.append({block, static_cast<std::size_t>(got)});

@@ -93,7 +93,7 @@ LiveTuning::Outcome LiveTuning::tune(const Request& request, TuneOptions options
   return device_lost ? Outcome::gave_up : Outcome::failed;
 }
 
-// An exception means that the host is out of memory, or comes from the embedder's callback.
+// An exception means that the host is out of memory.
 LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
   tuning::Conduct conduct = conduct_of(state_);
   conduct.must_be_sure = true;

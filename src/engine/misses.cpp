@@ -3,6 +3,7 @@
 #include <tma_jit/warm_list.h>
 
 #include "base/file.h"
+#include "core/caller_function.h"
 #include "core/failure.h"
 
 namespace tma_jit::engine {
@@ -12,7 +13,7 @@ Result<void> Misses::admit(const Source& source, const Key& key, const Cause& ca
   if (seal == Seal::off) return {};
   ++counters_.sealed_misses;
   const Miss miss{source.kernel, source.arch, key, cause.explain()};
-  if (callback_) callback_(miss);
+  if (callback_) call_caller([&] { callback_(miss); });
   const std::string what =
       fmt::format("{} for {} is not in the cache, and this engine is sealed", miss.kernel, miss.arch);
   if (seal == Seal::refuse) return tl::make_unexpected(Error{ErrorCode::sealed, what, miss.explanation});

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/caller_function.h"
 #include "core/failure.h"
 
 namespace tma_jit {
@@ -58,7 +59,8 @@ void Preparation::Work::prepare_one(std::size_t index) {
 void Preparation::Work::tell() {
   if (!options_.progress) return;
   const std::lock_guard lock(progress_mutex_);
-  options_.progress(++told_, requests_.size());
+  ++told_;
+  call_caller([&] { options_.progress(told_, requests_.size()); });
 }
 
 void Preparation::Work::give_up(const Error& error) {
@@ -93,8 +95,11 @@ void Preparation::Work::wait() {
 }
 
 bool Preparation::Work::wait_for(std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const auto now = Clock::now();
+  const auto longest = std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now);
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [this] { return done_ == requests_.size(); });
+  return changed_.wait_until(lock, now + std::min(limit, longest), [this] { return done_ == requests_.size(); });
 }
 
 std::size_t Preparation::Work::done() const {

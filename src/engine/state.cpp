@@ -1,12 +1,15 @@
 #include "engine/state.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "base/duration.h"
 #include "base/profile.h"
 #include "cache/carried_records.h"
 #include "cache/default_folder.h"
 #include "cache/remote_options.h"
+#include "core/caller_function.h"
 #include "core/failure.h"
 
 namespace tma_jit {
@@ -36,7 +39,9 @@ LogLevel level_of(spdlog::level::level_enum level) {
 
 LogSink sink_of(const LogCallback& callback) {
   if (!callback) return {};
-  return [callback](spdlog::level::level_enum level, std::string_view message) { callback(level_of(level), message); };
+  return [callback](spdlog::level::level_enum level, std::string_view message) {
+    call_caller([&] { callback(level_of(level), message); });
+  };
 }
 
 cache::RemoteSettings remote_settings(const CacheOptions& cache) {
@@ -91,6 +96,19 @@ TuningPolicy policy_in(const ProcessEnvironment& environment) {
   return TuningPolicy::records;
 }
 
+// Warns of words that count as another one.
+void warn_of_words(const ProcessEnvironment& environment, const Logger& log) {
+  const auto check = [&](const char* name, const std::string& word, std::initializer_list<std::string_view> known,
+                         const char* then) {
+    if (word.empty() || std::ranges::find(known, word) != known.end()) return;
+    log->warn("{} is \"{}\", which is none of {}; {}", name, word, fmt::join(known.begin(), known.end(), ", "), then);
+  };
+  check("TMA_JIT_COMPILER", environment.compiler, {"worker", "inproc"}, "it counts as unset");
+  check("TMA_JIT_TUNING", environment.tuning, {"off", "records", "at-start", "background"}, "it counts as unset");
+  check("TMA_JIT_REMOTE_ROLE", environment.remote.role, {"read-write", "read-only", "write-only"},
+        "it counts as read-only");
+}
+
 // Fills unset options from the environment.
 Options resolved(Options options, const ProcessEnvironment& environment) {
   if (options.cache_dir.empty()) options.cache_dir = cache::default_folder(environment);
@@ -129,6 +147,7 @@ Engine::State::State(Options given, driver::Provider provider, const ProcessEnvi
       builder(builder_settings(options, environment), log, counters, misses),
       live_tuning(*this) {
   profile::attach();
+  warn_of_words(environment, log);
 }
 
 }  // namespace tma_jit

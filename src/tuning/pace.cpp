@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/caller_function.h"
+
 namespace tma_jit::tuning {
 namespace {
 
@@ -26,9 +28,15 @@ bool Pace::wait_until(Clock::time_point time) {
   return !stopped_.wait_until(lock, time, [this] { return stop_; });
 }
 
+bool Pace::may_measure() const {
+  bool may = !settings_.may_measure;
+  if (!may) call_caller([&] { may = settings_.may_measure(); });
+  return may;
+}
+
 bool Pace::begin() {
   if (used_up() || !wait_until(ended_ + pause_)) return false;
-  while (settings_.may_measure && !settings_.may_measure()) {
+  while (!may_measure()) {
     if (!wait_until(Clock::now() + kAskAgain)) return false;
   }
   began_ = Clock::now();

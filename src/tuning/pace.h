@@ -34,6 +34,7 @@ class Pace {
  private:
   using Clock = std::chrono::steady_clock;
   // Returns false if `stop` was called before that time.
+  bool may_measure() const;
   bool wait_until(Clock::time_point time);
 
   const Settings settings_;

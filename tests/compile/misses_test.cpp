@@ -99,6 +99,15 @@ TEST_CASE("a sealed engine refuses what is not in the cache, and serves what is"
   CHECK(engine.stats().sealed_misses == 2);
 }
 
+TEST_CASE("what on_sealed_miss throws is dropped") {
+  MissBench bench;
+  bench.options.seal = Seal::refuse;
+  bench.options.on_sealed_miss = [](const Miss& miss) { throw miss; };
+  const auto refused = bench.engine().prepare(scale_request());
+  REQUIRE(!refused);
+  CHECK(refused.error().code == ErrorCode::sealed);
+}
+
 TEST_CASE("an engine sealed from the start takes all from a warm cache, and names what the cache lacks") {
   MissBench bench;
   bench.options.seal = Seal::refuse;

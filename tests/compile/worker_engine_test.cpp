@@ -1,5 +1,6 @@
 #include <tma_jit/engine.h>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +187,29 @@ TEST_CASE("NVRTC that hangs is ended") {
                 hung.error().message);
   CHECK(Clock::now() - start < std::chrono::seconds(20));
   CHECK(build(engine, request_with()));
+}
+
+// Programs start threads with stacks of 128 KB, as musl does, and call the library with some of that in use.
+TEST_CASE("a compile needs less than 64 KB of its thread's stack") {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EngineBench bench;
+  Engine engine = bench.engine();
+  std::vector<char> stack(std::size_t{1} << 20, 'u');
+  pthread_attr_t attributes;
+  REQUIRE(::pthread_attr_init(&attributes) == 0);
+  REQUIRE(::pthread_attr_setstack(&attributes, stack.data(), stack.size()) == 0);
+  pthread_t thread{};
+  const auto compile = [](void* given) -> void* {
+    return build(*static_cast<Engine*>(given), request_with()) ? given : nullptr;
+  };
+  REQUIRE(::pthread_create(&thread, &attributes, compile, &engine) == 0);
+  void* compiled = nullptr;
+  ::pthread_join(thread, &compiled);
+  ::pthread_attr_destroy(&attributes);
+  CHECK(compiled == &engine);
+  const auto unused = std::ranges::find_if(stack, [](char byte) { return byte != 'u'; }) - stack.begin();
+  CHECK(static_cast<std::size_t>(unused) > stack.size() - std::size_t{64} * 1024);
+#endif
 }
 
 TEST_CASE("NVRTC that crashes is ended: a deep expression in little memory") {

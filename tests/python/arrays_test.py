@@ -2,6 +2,9 @@
 """NumPy's arrays on an emulated device: launches, functions, types, aliases, and what is refused. Needs NumPy and NVRTC."""
 import os
 import tempfile
+import threading
+import time
+import types
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
@@ -48,6 +51,54 @@ def test_rebind():
     check(failure_of(lambda: launch.rebind(Q=a), tma_jit.errors.NotFound).reason == "unknown_name", "an unknown name")
     launch.launch()
     check((other == b * 2).all(), "a refused rebind changes nothing")
+
+
+def test_rebind_and_launch():
+    """A launch in another thread has the arrays of before a rebind, or those of after it."""
+    n = 500
+    a = counting(n)
+    launch = ENGINE.prepare("map", A=a, Y=np.zeros(n, np.float32), hooks=DOUBLE)
+    ended, faults = threading.Event(), []
+
+    def launches():
+        try:
+            while not ended.is_set():
+                launch.launch()
+        except tma_jit.Error as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=launches) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for step in range(300):
+        b, y = np.full(n, step, np.float32), np.zeros(n, np.float32)
+        launch.rebind(A=b, Y=y)
+        launch.launch()
+        check((y == 2 * step).all(), f"step {step}")
+    ended.set()
+    for thread in threads:
+        thread.join()
+    check(not faults, faults)
+
+
+def test_columns_of_one_array():
+    """What lies between the elements of an output stays as it is: another launch, or the program, may write it meanwhile."""
+    n = 50_000
+    whole = np.zeros((n, 2), np.float32)
+    launch = ENGINE.prepare("copy", S=np.ones((n, 1), np.float32), D=whole[:, :1])
+    for step in range(1, 6):
+        thread = threading.Thread(target=launch.launch)
+        thread.start()
+        time.sleep(0.002 * step)
+        whole[:, 1] = step
+        thread.join()
+        check((whole[:, 0] == 1).all() and (whole[:, 1] == step).all(), f"step {step}: {np.unique(whole[:, 1])}")
+    blocks = np.full((2, 4, 3, 1, 8), -1, np.float32)
+    part, rest = blocks[:, 1:3, :, :, 2:6], np.ones(blocks.shape, bool)
+    rest[:, 1:3, :, :, 2:6] = False
+    a = counting(part.size).reshape(part.shape)
+    ENGINE.prepare("map", A=a, Y=part, hooks=DOUBLE).launch()
+    check((part == a * 2).all() and (blocks[rest] == -1).all(), "a block of five dimensions")
 
 
 def test_scalars():
@@ -120,6 +171,9 @@ def test_function():
     check("5" in str(failure_of(lambda: double(y))), "too few tensors")
     check("read-only" in str(failure_of(lambda: double(a, None, None, None, frozen(y)))), "a read-only output")
     check("no tensors" in str(failure_of(lambda: ENGINE.function("map", A=a))), "tensors of a function")
+    at_address = tma_jit.Tensor.at(a.ctypes.data, "f32", [n])
+    first = ENGINE.function("map", hooks=DOUBLE)  # only the first call of a shape checks addresses
+    check("cannot reach" in str(failure_of(lambda: first(at_address, y))), "an address that is the host's")
 
 
 def test_background():
@@ -159,6 +213,21 @@ def frozen(array):
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+class Described:
+    """An array whose interface is what the caller says."""
+
+    def __init__(self, **described):
+        self.__array_interface__ = described
+
+    @property
+    def __array_interface__(self):
+        return self.described
+
+    @__array_interface__.setter
+    def __array_interface__(self, described):
+        self.described = described
 
 
 class Device:
@@ -204,7 +273,32 @@ def test_refusals():
         check((y == backwards * 2).all(), "an array of negative strides")
     except tma_jit.Error:
         pass
-    check("stream" in str(failure_of(lambda: ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE).launch(stream="main"))), "a stream")
+    launch = ENGINE.prepare("map", A=a, Y=y, hooks=DOUBLE)
+    for stream in ("main", -1, 2**64):
+        check("stream" in str(failure_of(lambda: launch.launch(stream=stream), ValueError)), f"{stream!r} as a stream")
+    check("-5" in str(failure_of(lambda: launch.rebind(A=-5), ValueError)), "an address")
+    at = (a.ctypes.data, False)
+    for described in ({"data": None}, {"data": at, "strides": (4, 4)}, {"data": at, "strides": 4}, {"data": (2**70, False)}):
+        refused("array interface", A=Described(shape=(100,), typestr="<f4", **described), Y=y)
+    refused("complex64", A=a, Y=y, operands=["s : f32"], s=np.complex64(1j))
+
+
+def test_parts_of_a_request():
+    """Lists may be any iterable but a text, and dictionaries any mapping; what is neither is named."""
+    a, w, y = counting(10), counting(10), np.zeros(10, np.float32)
+    request = {"hooks": {"apply": "a * w[i]"}, "A": a, "Y": y, "w": w}
+    for operands in (("w : f32[N]",), {"w : f32[N]"}, (each for each in ["w : f32[N]"])):
+        y[:] = 0
+        ENGINE.prepare("map", operands=operands, **request).launch()
+        check((y == a * w).all(), operands)
+    types_of = types.MappingProxyType({"T": "f32"})
+    check(ENGINE.plan("map", dims={"N": 4}, types=types_of, hooks=DOUBLE).types["T"] == "f32", "a mapping")
+    for wrong in ("w : f32[N]", b"w", 5, [5]):
+        check("operands cannot be" in str(failure_of(lambda: ENGINE.prepare("map", operands=wrong, **request), ValueError)), wrong)
+    failure_of(lambda: ENGINE.plan("map", operands=(1 / 0 for _ in "a")), ZeroDivisionError)
+    for name in ("\udc80", "map\udc80"):
+        check("udc80" in str(failure_of(lambda: ENGINE.plan(name), ValueError)), "a name that UTF-8 cannot hold")
+        check("udc80" in str(failure_of(lambda: ENGINE.plan("map", **{name: 1}), ValueError)), "a keyword")
 
 
 def test_empty():

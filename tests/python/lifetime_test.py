@@ -8,6 +8,8 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
+import weakref
 
 import tma_jit
 from checks import check, failure_of, needs_nvrtc, run_all, skip
@@ -59,6 +61,50 @@ def test_keeps_arrays():
     gc.collect()
     launch.launch()
     check(y[99] == 198, "a launch keeps its arrays")
+
+
+class Server:
+    """A program's object that has an engine and what it made, and whose methods the engine calls."""
+
+    def __init__(self):
+        self.engine = engine(log=self.log)
+        a, y = arrays()
+        request = tma_jit.Request("map", tensors={"A": a, "Y": y}, hooks=DOUBLE)
+        self.launch, self.function = self.engine.prepare(request), self.engine.function("map", hooks=DOUBLE)
+        self.chain = self.engine.chain([request])
+        self.preparation = self.engine.prepare_async([request], progress=self.progress)
+        self.preparation.wait()
+
+    def log(self, level, text):
+        pass
+
+    def progress(self, done, total):
+        pass
+
+
+class Derived(tma_jit.Engine):
+    """An engine whose log is a method of its own."""
+
+    def __init__(self):
+        super().__init__("h100", use_cache=False, log=self.log, on_sealed_miss=self.log)
+
+    def log(self, *words):
+        pass
+
+
+class Traced(np.ndarray):
+    """An array that knows what uses it."""
+
+
+def test_cycles():
+    """Python's collector finds what only refers to itself through engines, launches and their functions."""
+    array = np.zeros(100, np.float32).view(Traced)
+    array.request, array.tensor = tma_jit.Request("map", A=array), tma_jit.Tensor(array)
+    array.launch = engine().prepare("map", A=array, Y=np.zeros(100, np.float32), hooks=DOUBLE)
+    kept = [weakref.ref(each) for each in (Server(), Derived(), array)]
+    del array
+    gc.collect()
+    check([each() for each in kept] == [None] * 3, kept)
 
 
 def test_threads():
@@ -172,6 +218,35 @@ def test_keyboard_interrupt():
     failure_of(lambda: tuned(progress), KeyboardInterrupt)
 
 
+def unknown_requests(count):
+    """Requests that no cache has."""
+    a, y = arrays()
+    return [tma_jit.Request("map", A=a, Y=y, hooks={"apply": f"a * {i} + {uuid.uuid4().int % 1_000_000}"}) for i in range(count)]
+
+
+def test_interrupted_wait():
+    """Control-C ends a wait for a preparation, before its last request is done."""
+    preparation = engine(use_cache=False).prepare_async(unknown_requests(30), threads=1)
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    failure_of(preparation.wait, KeyboardInterrupt)
+    check(preparation.done < 30, preparation.done)
+
+
+def test_long_waits():
+    for limit in (1e-9, 1e300, float("inf")):
+        preparation = engine(use_cache=False).prepare_async(unknown_requests(1))
+        check(preparation.wait(limit) == (limit > 1), f"a wait of {limit} s")
+    check("nan" in str(failure_of(lambda: preparation.wait(float("nan")), ValueError)), "a wait of nan")
+    check(preparation.wait(-1), "no wait for what is done")
+
+
+def test_warm_ends():
+    """What progress raises comes out of `warm` as soon as the builds that have begun have ended."""
+    known = engine(use_cache=False)
+    failure_of(lambda: known.warm(unknown_requests(30), threads=1, progress=lambda done, total: 1 / 0), ZeroDivisionError)
+    check(known.stats["compiles"] < 10, known.stats)
+
+
 def test_fork():
     used = engine()
     a, y = arrays()
@@ -194,12 +269,58 @@ def test_fork():
     check((y == a * 2).all(), "the parent after a fork")
 
 
+SUBINTERPRETER = """
+import sys
+try:
+    import _interpreters
+    other, run = _interpreters.create("legacy"), _interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+    other, run = _interpreters.create(isolated=False), _interpreters.run_string
+import tma_jit
+request = tma_jit.Request("map", dims={"N": 64}, hooks={"apply": "a"})
+failed = run(other, f"import sys; sys.path[:] = {sys.path}\\ntry:\\n import tma_jit\\nexcept ImportError as error:\\n"
+                    " assert 'subinterpreter' in str(error)\\nelse:\\n raise AssertionError('imported')")
+assert failed is None, failed
+tma_jit.Engine("h100", use_cache=False).plan(request)
+"""
+
+
+def test_subinterpreter():
+    """A second interpreter of a process is refused, and the first works on."""
+    ended = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=100, check=False)
+    check(ended.returncode == 0, ended.stderr)
+
+
 ENDS = """
 import tma_jit
 known = tma_jit.Engine("h100", use_cache=False, log=print, log_level="debug")
 requests = [tma_jit.Request("map", dims={"N": 64}, hooks={"apply": f"a * {i}"}) for i in range(50)]
 preparation = known.prepare_async(requests, progress=lambda done, total: sum(range(100000)))
 """
+
+
+DAEMONS = """
+import threading, time
+import numpy as np
+import tma_jit
+engine = tma_jit.Engine("emulator:sm_90a", use_cache=False)
+a, y = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+def serve():
+    launch = engine.prepare("map", A=a, Y=y, hooks={"apply": "a * 2"})
+    while True:
+        launch.launch()
+for _ in range(8):
+    threading.Thread(target=serve, daemon=True).start()
+time.sleep(0.5)
+"""
+
+
+def test_end_with_daemons():
+    """A program may end while daemon threads of it are in the library."""
+    for _ in range(5):
+        ended = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=100, check=False)
+        check(ended.returncode == 0 and not ended.stderr, (ended.returncode, ended.stderr))
 
 
 def test_end():

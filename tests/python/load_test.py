@@ -38,6 +38,9 @@ def test_views():
     check((a == y * 2).all(), "a plan as a dict, and other arrays")
     BARE.load(ENGINE.plan("map", A=a, Y=y, hooks={"apply": "a * 2"}), kernel, A=a, Y=y)()
     check((y == a * 2).all(), "a Plan")
+    gone = {name: tma_jit.Tensor.at(4096, "f32", [1000]) for name in "AY"}
+    BARE.load(ENGINE.plan("map", hooks={"apply": "a * 2"}, **gone), kernel, A=y, Y=a)()
+    check((a == y * 2).all(), "a Plan of memory that is gone")
 
 
 def test_maps_and_operands():

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The stages from Python without a GPU: plans, declarations, errors, builds. Ends with 77 without NVRTC, after all else."""
+import copy
 import json
 import os
+import pickle
+import sys
 import tempfile
 
 import tma_jit
@@ -82,7 +85,24 @@ def test_errors():
     check(failure_of(lambda: known.seal("shut")).code == "invalid_argument", "a seal")
     for tuning in ("off", "records", "at_start", "background"):
         engine(tuning=tuning, tuning_budget_s=1, tuning_device_share=0.5, tuning_memory_bytes=1 << 20)
-    check(failure_of(lambda: engine(tuning="always")).code == "invalid_argument", "a policy of tuning")
+    for options in ({"tuning": "always"}, {"log": 5}, {"seal": "shut"}, {"compile_time_limit_s": 0}, {"compile_time_limit_s": float("nan")},
+                    {"cache_bytes": -1}):
+        (name, value), = options.items()
+        check(f"{name} cannot be {value!r}" in str(failure_of(lambda: engine(**options), ValueError)), options)
+    check("udc80" in str(failure_of(lambda: tma_jit.Engine("\udc80"), ValueError)), "a device that UTF-8 cannot hold")
+    for folder in (os.fsdecode(b"/none/\xff"), "/none/\0"):
+        sys.path.append(folder)
+        engine()  # looks for NVRTC there
+        sys.path.pop()
+
+
+def test_pickled_errors():
+    """Errors pass between processes, as those of a pool's workers do."""
+    error = failure_of(lambda: engine().plan("gem", dims={"M": 1}))
+    for same in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        check(type(same) is type(error) and str(same) == str(error) and vars(same) == vars(error), repr(same))
+    own = pickle.loads(pickle.dumps(tma_jit.errors.NotFound("mine")))
+    check(type(own) is tma_jit.errors.NotFound and str(own) == "mine", repr(own))
 
 
 def test_records():
@@ -103,6 +123,8 @@ def test_build():
         messages = []
         known = tma_jit.Engine("h100", cache_dir=folder, log=lambda level, text: messages.append((level, text)), log_level="info")
         plan = known.plan("map", dims={"N": 1000}, hooks={"apply": "a * w[i]"}, operands=["w : f32[N]"])
+        without_limit = engine(compile_time_limit_s=float("inf"))
+        check(without_limit.build("map", dims={"N": 10}, hooks={"apply": "a - 5"}).compiled, "no limit of a compile")
         cubin = known.build(plan)
         check(cubin.data[:4] == b"\x7fELF" and cubin.compiled and cubin.spill_bytes == 0, cubin.as_dict())
         again = known.build(plan)

@@ -77,6 +77,36 @@ TEST_CASE("an empty list is done at once") {
   CHECK(work.wait_for(std::chrono::milliseconds(0)));
 }
 
+TEST_CASE("a limit that is too long to count is none") {
+  Gate gate;
+  Preparing work(requests(1), {}, [&](const Request& request) {
+    gate.pass();
+    return refused(request);
+  });
+  work.start(1);
+  gate.wait_for(1);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+  CHECK(work.wait_for(std::chrono::milliseconds::max()));
+  opener.join();
+}
+
+TEST_CASE("what progress throws is dropped") {
+  std::size_t told = 0;
+  Preparing work(requests(3),
+                 {.progress =
+                      [&](std::size_t done, std::size_t) {
+                        told = done;
+                        throw done;
+                      }},
+                 refused);
+  work.start(2);
+  work.wait();
+  CHECK(told == 3);
+}
+
 TEST_CASE("what has begun when it is cancelled is finished, and nothing more is begun") {
   Gate gate;
   std::atomic<int> begun = 0;
