@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/failure.h"
+#include "core/reach.h"
 #include "driver/argument_buffer.h"
 #include "engine/following.h"
 #include "engine/state.h"
@@ -23,17 +24,16 @@ bool is_tensor(const Argument& argument) {
   return argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
 }
 
-// Returns the memory from the first element to the last; empty if there is none.
+// Returns the memory from the lowest element to the highest; empty if there is none.
 Range memory_of(const Argument& argument) {
   if (argument.kind == Argument::Kind::workspace)
     return {argument.address, argument.address + argument.workspace_bytes};
   if (!is_tensor(argument) || !argument.present) return {};
-  std::uint64_t last = 0;
-  for (std::size_t i = 0; i < argument.shape.size(); ++i) {
-    if (argument.shape[i] == 0) return {};
-    last += static_cast<std::uint64_t>((argument.shape[i] - 1) * argument.strides[i]);
-  }
-  return {argument.address, argument.address + (last + 1) * size_of(argument.dtype)};
+  const std::optional<Reach> reach = reach_of(argument.shape, argument.strides);
+  if (!reach) return {};
+  const std::size_t size = size_of(argument.dtype);
+  return {argument.address - static_cast<std::uint64_t>(reach->before) * size,
+          argument.address + static_cast<std::uint64_t>(reach->after + 1) * size};
 }
 
 std::string words_of(const Argument& argument) {

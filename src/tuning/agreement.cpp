@@ -42,7 +42,7 @@ Request distance_of(const Compared& outputs, std::uint64_t parts) {
 
 Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, const SideStream& side) {
   TMA_JIT_ASSIGN(const DeviceBuffer parts, DeviceBuffer::allocate(engine, kParts * kSums * sizeof(double)));
-  const Compared outputs{a.tensor.address, b.tensor.address, a.tensor.dtype, a.span};
+  const Compared outputs{a.lowest(), b.lowest(), a.tensor.dtype, a.span};
   TMA_JIT_ASSIGN(Launch launch, engine.prepare(distance_of(outputs, parts.address())));
   TMA_JIT_CHECK(launch.launch(side.handle()));
   std::array<std::array<double, kSums>, kParts> host{};
@@ -61,7 +61,7 @@ Result<Sums> distance(Engine& engine, const MadeTensor& a, const MadeTensor& b, 
 std::vector<Request> comparisons(const std::vector<MadeTensor>& tensors) {
   std::vector<Request> requests;
   for (const MadeTensor& made : tensors) {
-    const std::uint64_t address = made.tensor.address;
+    const std::uint64_t address = made.lowest();
     const Compared outputs{address, address, made.tensor.dtype, made.span};
     if (made.output) requests.push_back(distance_of(outputs, made.buffer.address()));
   }

@@ -4,7 +4,10 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <unordered_set>
+
+#include "core/reach.h"
 
 namespace tma_jit::tuning {
 namespace {
@@ -62,8 +65,9 @@ std::vector<std::byte> random_indices(const Tensor& tensor, std::int64_t span, c
   std::mt19937_64 generator(seed);
   std::int64_t rows = 1;
   for (std::size_t i = 0; i < last; ++i) rows *= tensor.shape[i];
+  const std::int64_t before = reach_of(std::span(tensor.shape).first(last + 1), tensor.strides)->before;
   for (std::int64_t row = 0; row < rows; ++row) {
-    std::int64_t at = offset_of(tensor, row);
+    std::int64_t at = before + offset_of(tensor, row);
     for (const std::int64_t value : random_row(generator, range, tensor.shape[last])) {
       std::memcpy(bytes.data() + static_cast<std::size_t>(at) * size, &value, size);  // little-endian
       at += tensor.strides[last];

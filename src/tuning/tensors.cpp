@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/failure.h"
+#include "core/reach.h"
 #include "core/scalar_image.h"
 #include "tuning/index_data.h"
 
@@ -34,7 +35,7 @@ Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream&
   while (block.size() < std::min(kUpload, made.buffer.bytes())) {
     block.insert(block.end(), distinct.begin(), distinct.end());
   }
-  const std::size_t origin = made.tensor.address - made.buffer.address();
+  const std::size_t origin = made.lowest() - made.buffer.address();
   for (std::size_t at = origin; at < made.buffer.bytes(); at += block.size()) {
     TMA_JIT_CHECK(made.buffer.upload(block.data(), std::min(block.size(), made.buffer.bytes() - at), at, &side));
   }
@@ -44,7 +45,7 @@ Result<void> fill_random(MadeTensor& made, std::uint64_t seed, const SideStream&
 Result<void> fill_indices(MadeTensor& made, const ValueRange& range, std::uint64_t seed, const SideStream& side) {
   const std::vector<std::byte> bytes = random_indices(made.tensor, made.span, range, seed);
   if (bytes.empty()) return {};
-  return made.buffer.upload(bytes.data(), bytes.size(), made.tensor.address - made.buffer.address(), &side);
+  return made.buffer.upload(bytes.data(), bytes.size(), made.lowest() - made.buffer.address(), &side);
 }
 
 Result<void> fill(MadeTensor& made, const Argument& argument, std::uint64_t seed, const SideStream& side) {
@@ -52,22 +53,14 @@ Result<void> fill(MadeTensor& made, const Argument& argument, std::uint64_t seed
   return argument.range ? fill_indices(made, *argument.range, seed, side) : fill_random(made, seed, side);
 }
 
-std::int64_t span_of(const Argument& argument) {
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < argument.shape.size(); ++i) {
-    if (argument.shape[i] == 0) return 0;
-    last += (argument.shape[i] - 1) * argument.strides[i];
-  }
-  return last + 1;
-}
-
 std::uint64_t bytes_of(const TensorShape& shape) {
   return static_cast<std::uint64_t>(shape.span) * size_of(shape.tensor.dtype) + (shape.movable ? kRoom : 0);
 }
 
 Result<MadeTensor> make(Engine& engine, TensorShape shape) {
-  const std::uint64_t origin = shape.tensor.address % kAlignment;
-  const std::size_t bytes = std::max<std::size_t>(origin + bytes_of(shape), 1);
+  const std::uint64_t before = static_cast<std::uint64_t>(shape.before) * size_of(shape.tensor.dtype);
+  const std::uint64_t origin = shape.tensor.address % kAlignment + (before + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t bytes = std::max<std::size_t>(origin - before + bytes_of(shape), 1);
   TMA_JIT_ASSIGN(DeviceBuffer buffer, DeviceBuffer::allocate(engine, bytes));
   shape.tensor.address = buffer.address() + origin;
   return MadeTensor{std::move(shape), std::move(buffer)};
@@ -80,7 +73,13 @@ bool is_tensor(const Argument& argument) {
 TensorShape shape_of(const Argument& argument) {
   const Tensor tensor = Tensor::strided(argument.address, argument.dtype, static_cast<int>(argument.shape.size()),
                                         argument.shape.data(), argument.strides.data());
-  return {argument.name, tensor, argument.output, !argument.range.has_value(), span_of(argument)};
+  const std::optional<Reach> reach = reach_of(argument.shape, argument.strides);
+  return {argument.name,
+          tensor,
+          argument.output,
+          !argument.range.has_value(),
+          reach ? reach->before : 0,
+          reach ? reach->span() : 0};
 }
 
 }  // namespace

@@ -12,8 +12,12 @@ struct TensorShape {
   std::string name;
   Tensor tensor;
   bool output = false;
-  bool movable = false;   // whether it may lie anywhere in its memory, all of which holds such data
-  std::int64_t span = 0;  // elements from the first to the last, including gaps between rows
+  bool movable = false;     // whether it may lie anywhere in its memory, all of which holds such data
+  std::int64_t before = 0;  // elements from the lowest to the first, where strides are negative
+  std::int64_t span = 0;    // elements from the lowest to the highest, including gaps between rows
+
+  // The address of the lowest element.
+  std::uint64_t lowest() const { return tensor.address - static_cast<std::uint64_t>(before) * size_of(tensor.dtype); }
 };
 // One tensor, with its address, and its memory, which it owns.
 struct MadeTensor : TensorShape {
@@ -21,7 +25,7 @@ struct MadeTensor : TensorShape {
 };
 
 // Allocates the tensors of a plan with its shapes and strides, at addresses aligned as the plan assumes. The memory of
-// one without indices is kRoom longer than it.
+// one without indices is at least kRoom longer than it.
 [[nodiscard]] Result<std::vector<MadeTensor>> make_tensors(Engine& engine, const Plan& plan);
 // Fills those that are inputs with random data, the same each time: standard normal numbers, valid indices, or integers
 // from 0 to 3.

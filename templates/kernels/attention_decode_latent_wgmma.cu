@@ -25,7 +25,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode_latent
     View<const f32, 1> SC, View<T, 4> O, View<f32, 3> L, u8* parts, u8* counters, f32 scale, const Dims dims) {
   Smem& smem = shared_memory<Smem>();
   if (threadIdx.x == kConsumers) {
-    if (dims.P > 0) tma::prefetch(C);
+    if (dims.P > 0 && dims.SIZE > 0) tma::prefetch(C);
     smem.init();
   }
   prefetch_queries(Q, PAGES, dims);

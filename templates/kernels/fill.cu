@@ -23,9 +23,10 @@
 //! let     DOWN    = FLAT == 1 ? min(M, 1) : ceil_div(M, ROWS)
 //! let     PLANES  = max(ceil_div(DOWN, 65535), 1)  "of a grid, which is that high at most"
 //!
-//! require NARROW == 0 || (ACROSS * LANES * UNROLL * COUNT <= 2147483647 && max(M, 1) * max(N, 1) <= 2147483647 && M * max(stride(Y, 0), 1) + N * stride(Y, 1) <= 2147483647 && PLANES == 1) "the last element must be counted in 31 bits"
+//! require NARROW == 0 || (ACROSS * LANES * UNROLL * COUNT <= 2147483647 && max(M, 1) * max(N, 1) <= 2147483647 && M * max(stride(Y, 0), -stride(Y, 0), 1) + N * max(stride(Y, 1), -stride(Y, 1)) <= 2147483647 && PLANES == 1) "the last element must be counted in 31 bits"
 //! require LANES <= THREADS                         "a row is at most a block's"
 //! require FLAT == 0 || (NEIGHBOURS == 1 && (M <= 1 || stride(Y, 0) == N)) "there must be no space between rows"
+//! require FLAT == 0 || N <= 2147483647              "the elements of a row among those that are written as one are counted in 31 bits"
 //! require FLAT == 0 || LANES == THREADS            "all threads of a block share what is written as one row"
 //! require NEIGHBOURS == 0 || stride(Y, 1) == 1     "elements that are written together must be neighbours"
 //! require WHOLE == 0 || (NEIGHBOURS == 1 && ALIGNED && WIDTH % COUNT == 0) "rows must begin at 16 bytes and be multiples of them"

@@ -19,6 +19,7 @@
 //!
 //! require H + PAD_TOP + PAD_BOTTOM > (R - 1) * DILATION_H  "the filter must fit into the padded image's rows"
 //! require W + PAD_LEFT + PAD_RIGHT > (S - 1) * DILATION_W  "the filter must fit into the padded image's columns"
+//! require max(OUTPUTS, H + PAD_TOP + PAD_BOTTOM, W + PAD_LEFT + PAD_RIGHT) <= 2147483647 "output pixels, and rows and columns of a padded image, are counted in 31 bits"
 //! require C * sizeof(T) % 16 == 0                   "the TMA writes rows in units of 16 bytes"
 //! require CHANNELS * sizeof(T) >= 16                "a box has whole units of 16 bytes"
 //! require SMEM <= device.smem_per_block             "the boxes in flight must fit in shared memory"
@@ -83,8 +84,8 @@ extern "C" __global__ void im2col_reference(View<const T, 4> X, View<f64, 3> D, 
   const int p = outputs(dims.H, dims.PAD_TOP + dims.PAD_BOTTOM, dims.R, dims.DILATION_H, dims.STRIDE_H);
   const int q = outputs(dims.W, dims.PAD_LEFT + dims.PAD_RIGHT, dims.S, dims.DILATION_W, dims.STRIDE_W);
   for (s64 output = blockIdx.x; output < s64{dims.BATCH} * p * q; output += gridDim.x) {
-    for (int i = threadIdx.x; i < dims.R * dims.S * dims.C; i += blockDim.x) {
-      const int tap = i / dims.C, c = i % dims.C;
+    for (s64 i = threadIdx.x; i < s64{dims.R} * dims.S * dims.C; i += blockDim.x) {
+      const s64 tap = i / dims.C, c = i % dims.C;
       const s64 h = output / q % p * dims.STRIDE_H - dims.PAD_TOP + tap / dims.S * dims.DILATION_H;
       const s64 w = output % q * dims.STRIDE_W - dims.PAD_LEFT + tap % dims.S * dims.DILATION_W, n = output / q / p;
       const bool inside = h >= 0 && h < dims.H && w >= 0 && w < dims.W;

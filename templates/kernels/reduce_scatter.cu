@@ -16,6 +16,7 @@
 //! let     LOSES   = (PARTS > 4) + (PARTS > 16) + (PARTS > 64) + (PARTS > 256)  "bits, as the root of PARTS grows"
 //! let     BITS    = sizeof(T) == 4 || PARTS <= 2 ? 0 : dtype(T) == dtype(f16) ? 8 - LOSES : 5 - LOSES
 //!
+//! require SLICES * M <= 2147483647                   "rows of P are counted in 31 bits"
 //! require N * sizeof(T) % 16 == 0                    "the TMA writes rows in units of 16 bytes"
 //!
 //! tensor  P  : T[PARTS, SLICES * M, N]  box [1, ROWS, COLUMNS]

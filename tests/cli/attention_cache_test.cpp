@@ -79,6 +79,18 @@ TEST_CASE("queries of any size are multiplied with a cache of 8 bits") {
   passes(0, 80, "scale=1e-25");
 }
 
+TEST_CASE("a latent cache without rows, or without pages, is attended to as no keys") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* file : {"attention_decode_latent_wgmma", "attention_decode_latent"}) {
+    const auto passes = [&](const char* pages, const char* size, const char* most) {
+      check_passes({"attention_decode_latent", kDevice, kEmulator, "--template-file", file, "B=2", "TOKENS=1",
+                    "HEADS=5", pages, size, most});
+    };
+    passes("P=11", "SIZE=0", "MAX_PAGES=5");
+    passes("P=0", "SIZE=64", "MAX_PAGES=0");
+  }
+}
+
 TEST_CASE("the last tokens see keys and values of 8 bits, converted by the instruction and without it") {
   if (!has_compiler() || !kHasEmulator) return;
   std::size_t first = 0;

@@ -93,6 +93,42 @@ extern "C" __global__ void follower(View<const f32, 1> X, View<f32, 1> Y, const 
   CHECK(values == std::vector<float>(kCount, 32 + 64 + 32));
 }
 
+TEST_CASE("A stage that reads early what lies backwards around an earlier stage's result is launched plainly") {
+  constexpr const char* kEarly = R"cu(//! kernel  early
+//! arch    sm_90a
+//! dim     N, W
+//! tensor  X : f32[W] early
+//! tensor  Y : f32[N] out
+//! launch  grid 1  block 32  waits
+#include "device/ptx/griddepcontrol.cuh"
+#include "device/types.cuh"
+
+extern "C" __global__ void early(View<const f32, 1> X, View<f32, 1> Y, const Dims dims) {
+  grid::wait();
+  for (int i = threadIdx.x; i < dims.N; i += 32) Y.data[i * Y.stride[0]] = X.data[i * X.stride[0]];
+}
+)cu";
+  Engine engine = emulated_engine("sm_90a");
+  REQUIRE(engine.add_template("early.cu", kEarly));
+  const auto memory = DeviceBuffer::allocate(engine, 4096);
+  REQUIRE(memory);
+  const auto vector = [&](std::int64_t first, std::int64_t count, std::int64_t stride) {
+    return Tensor::strided(memory->address() + static_cast<std::uint64_t>(4 * first), DType::f32, {count}, {stride});
+  };
+  // The first stage writes elements 100 to 109; the second reads 300 to 1 backwards, or 300 to 201.
+  const auto starts_early = [&](std::int64_t count, const Tensor& written) -> bool {
+    const auto chain =
+        engine.chain({{.kernel = "early", .tensors = {{"X", vector(500, 10, 1)}, {"Y", written}}},
+                      {.kernel = "early", .tensors = {{"X", vector(300, count, -1)}, {"Y", vector(700, 10, 1)}}}});
+    REQUIRE_MESSAGE(chain, chain.error().text());
+    return programmatic(*chain)[1];
+  };
+  CHECK_FALSE(starts_early(300, vector(100, 10, 1)));
+  CHECK_FALSE(starts_early(300, vector(109, 10, -1)));
+  CHECK(starts_early(100, vector(100, 10, 1)));
+  CHECK(starts_early(100, vector(109, 10, -1)));
+}
+
 TEST_CASE("A stage whose weights an earlier stage writes, or that no launch precedes, is launched plainly") {
   Engine engine = emulated_engine("sm_90a");
   Mlp mlp(engine, 8, 64, 64);

@@ -42,6 +42,21 @@ TEST_CASE("Tuning measures the preset and others, keeps a record, and plans foll
   CHECK(second.record == read_tuning_file(file)->records.front());
 }
 
+TEST_CASE("Tuning takes tensors whose rows and indices lie backwards") {
+  const TemporaryFolder folder;
+  Engine engine = emulated_engine("sm_90a");
+  constexpr std::int64_t kRows = 40, kColumns = 300, kPitch = 320;
+  const std::uint64_t aligned = 1 << 20;  // the tensors' memory is tuning's own
+  const Tensor rows = Tensor::strided(aligned, DType::f32, {kRows, kColumns}, {-kPitch, 1});
+  const Request request{
+      .kernel = "gather",
+      .tensors = {{"S", rows}, {"I", Tensor::strided(aligned, DType::s32, {kRows}, {-1})}, {"D", rows}}};
+  const TuneResult result = tuned(engine, request, quick(folder.path() / "tuned.jsonl")).front();
+  REQUIRE(result.trials.size() > 1);
+  for (const TuneTrial& trial : result.trials)
+    CHECK_MESSAGE(trial.outcome == TuneTrial::Outcome::measured, trial.reason);
+}
+
 TEST_CASE("Tuning makes the cache folder that it writes to, which the cache uses from then on") {
   const TemporaryFolder folder;
   Options options;

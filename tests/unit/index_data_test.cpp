@@ -44,6 +44,19 @@ TEST_CASE("offsets rise in every row from the least to the greatest, and gaps st
   CHECK(values[5] == 0);
 }
 
+TEST_CASE("rows and elements that lie backwards are filled from the lowest on") {
+  const std::int64_t shape[] = {2, 4}, strides[] = {-6, -1};
+  const Tensor tensor = Tensor::strided(std::uint64_t{256}, DType::s64, 2, shape, strides);
+  const auto values = drawn<std::int64_t>(random_indices(tensor, 10, {3, 90, true, false}, 1));
+  for (const std::size_t row : {std::size_t{0}, std::size_t{6}}) {
+    CHECK(values[row + 3] == 3);
+    CHECK(values[row] == 90);
+    for (std::size_t i = row; i < row + 3; ++i) CHECK(values[i] >= values[i + 1]);
+  }
+  CHECK(values[4] == 0);
+  CHECK(values[5] == 0);
+}
+
 TEST_CASE("distinct indices are, and those beyond the valid values are none") {
   const Tensor tensor = Tensor::row_major(std::uint64_t{256}, DType::s32, {2, 500});
   for (const std::int64_t most : {std::int64_t{399}, std::int64_t{499}, std::int64_t{1} << 30}) {

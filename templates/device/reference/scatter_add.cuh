@@ -4,7 +4,8 @@
 // What the files of the kernel scatter_add share of their manifests, which `use` this:
 //! type    T       = bf16  in {f32, bf16, f16}      "elements of S"
 //! type    J       = s32   in {s32, s64}            "elements of I"
-//! dim     R, N, COUNT     in 0..2147483647         "rows of D, columns, rows of S"
+//! dim     R, COUNT        in 0..2147483647         "rows of D, rows of S"
+//! dim     N               in 0..2147400000         "columns"
 //!
 //! require N <= 1 || stride(S, 1) == 1              "elements of a row of S are neighbours"
 //! require N <= 1 || stride(D, 1) == 1              "elements of a row of D are neighbours"
