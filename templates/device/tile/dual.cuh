@@ -1,7 +1,8 @@
 #pragma once
 // Numbers with their derivative by one variable: a hook's text, computed with a Dual in place of a number, gives its
 // value and its derivative. Other numbers become a Dual of slope 0. Where a function has no derivative, as the absolute
-// value at 0, the one of a side is taken.
+// value at 0, the one of a side is taken. Activations are known where the text names one, as device/tile/activation.cuh
+// is then included before.
 #include "device/types.cuh"
 
 template <class X> struct Dual {
@@ -79,7 +80,11 @@ template <class X> struct Dual {
   TMA_JIT_DUAL_STEEP(atanh, 1 / (1 - x * x))
   TMA_JIT_DUAL(erf, X(1.1283791670955126) * exp(-x * x))
   TMA_JIT_DUAL(erfc, X(-1.1283791670955126) * exp(-x * x))
-  TMA_JIT_DUAL(normcdf, X(0.3989422804014327) * exp(X(-0.5) * x * x))
+  TMA_JIT_DUAL(normcdf, normal(x))
+  TMA_JIT_DUAL_ONE(sigmoid, y*(1 - y))
+  TMA_JIT_DUAL_ONE(silu, sigmoid(x) * (1 + x - y))
+  TMA_JIT_DUAL_ONE(gelu, normcdf(x) + x * normal(x))
+  TMA_JIT_DUAL_ONE(gelu_tanh, gelu_tanh_slope(x))
 #undef TMA_JIT_DUAL_STEEP
 #undef TMA_JIT_DUAL
 #undef TMA_JIT_DUAL_ONE
@@ -125,6 +130,13 @@ template <class X> struct Dual {
 
   __device__ static constexpr Dual quotient(X y, Dual a, Dual b) {
     return {y, (a.slope - y * b.slope) / b.value};
+  }
+  __device__ static X normal(X x) {
+    return X(0.3989422804014327) * exp(X(-0.5) * x * x);
+  }
+  __device__ static X gelu_tanh_slope(X x) {
+    const X weight = sigmoid(X(1.5957691216057308) * x * (1 + X(0.044715) * x * x));
+    return weight + x * weight * (1 - weight) * X(1.5957691216057308) * (1 + X(3 * 0.044715) * x * x);
   }
   // The logarithm of the base is only needed where the exponent has a slope.
   __device__ static X power_slope(Dual a, Dual b, X y) {
