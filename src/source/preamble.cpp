@@ -13,6 +13,9 @@
 namespace tma_jit::source {
 namespace {
 
+// A function of the preamble that returns its argument; only its type is used.
+constexpr std::string_view kValueOf = "tma_jit_value_of";
+
 std::string literal(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return fmt::format("({}LL - 1)", value + 1);
   if (value == std::numeric_limits<std::int32_t>::min()) return fmt::format("({} - 1)", value + 1);
@@ -106,7 +109,8 @@ std::string expression(const Hook& hook, Operands operands) {
 
 // Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template
 // of the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body
-// but a failed substitution.
+// but a failed substitution. It returns a value, also of a text such as `(s)` or `flag ? q : k`, of which decltype
+// alone gives a reference: to one of the template's own parameters.
 std::string generic_members(const Hook& hook, Operands operands) {
   std::string text = fmt::format("static constexpr bool {}_given = {};\n", hook.name, hook.given);
   if (!hook.given || hook.parameters.empty() || is_body(hook)) return text;
@@ -117,8 +121,8 @@ std::string generic_members(const Hook& hook, Operands operands) {
     parameters += fmt::format("{}{}_type {}", comma, parameter.name, parameter.name);
   }
   const std::string value = expression(hook, operands);
-  return text + fmt::format("template <{}> __device__ auto {}_of({}) const -> decltype{} {{\nreturn {};\n}}\n", types,
-                            hook.name, parameters, value, value);
+  return text + fmt::format("template <{}> __device__ auto {}_of({}) const -> decltype(::{}{}) {{\nreturn {};\n}}\n",
+                            types, hook.name, parameters, kValueOf, value, value);
 }
 
 // Returns the type of an operand's elements in hooks.
@@ -186,6 +190,8 @@ void append_hooks(const Plan& plan, std::string& text) {
     if (plan.reference || !is_own(operand, plan, operands)) operand.together = 1;
   }
   text += "struct alignas(8) Hooks {\n";
+  const bool generic = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.generic && hook.given; });
+  if (generic) text += fmt::format("template <class X> __device__ X {}(X);\n", kValueOf);
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
   text += "};\n";

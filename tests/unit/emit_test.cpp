@@ -132,7 +132,8 @@ TEST_CASE("a generic hook says whether it is given, and is a template if it is a
   CHECK(holds(
       preamble(plan),
       "static constexpr bool f_given = true;\ntemplate <class q_type, class k_type> __device__ auto f_of(q_type q, "
-      "k_type k) const -> decltype(\n#line 1 \"hook f\"\nq < k\n) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
+      "k_type k) const -> decltype(::tma_jit_value_of(\n"
+      "#line 1 \"hook f\"\nq < k\n)) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
   plan.hooks[0].text = "return q < k;";
   CHECK(holds(preamble(plan), "f_given = true;\n#line"));
 }
