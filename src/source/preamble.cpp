@@ -235,6 +235,7 @@ std::string preamble(const Plan& plan) {
   const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
   text += preamble_includes({has_tensor_operand(plan), activations});
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
+  if (plan.reference && !plan.hooks.empty()) text += "#include \"device/reference/mixed_types.cuh\"\n";
   text += constants_text(plan) + dims_text(plan);
   append_hooks(plan, text);
   return text + line_directive(1, plan.file);
