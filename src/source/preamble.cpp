@@ -160,16 +160,17 @@ std::string member(const Operand& operand, DType real) {
                      operand.together > 1 ? fmt::format(", {}", operand.together) : "", operand.name);
 }
 
-// 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
+// 117 is "non-void function should return a value", of `return;`, and 940 "missing return statement at end of non-void
+// function". Both are warnings by default; the result would be undefined.
 void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::string& text) {
   const bool body = is_body(hook);
-  if (body) text += "#pragma nv_diag_error 940\n";
+  if (body) text += "#pragma nv_diag_error 117, 940\n";
   text += definition(hook, operands);
   if (hook.generic) text += generic_members(hook, operands);
   if (!plan.reference) text += own_members(hook, operands, real_of(plan));
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   text += line_directive(lines + 1, kPreambleName);
-  if (body) text += "#pragma nv_diag_default 940\n";
+  if (body) text += "#pragma nv_diag_default 117, 940\n";
 }
 
 // Returns whether a hook reads the operand only at its own element.

@@ -118,6 +118,8 @@ TEST_CASE("a hook's body that ends without a return is an error at its last line
                   cubin.error().message);
   }
   CHECK(nvrtc().compile(source_of(plan_with_hook("if (a > 0.0f) return a;\nreturn b;"))));
+  CHECK(hook_error("if (a > 0.0f) return a;\nreturn;")
+            .message.starts_with("hook apply:2:7: error: non-void function \"Hooks::apply\" should return a value"));
 }
 
 }  // namespace tma_jit::compile

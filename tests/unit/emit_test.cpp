@@ -118,7 +118,8 @@ TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {
                 {"g", DType::f32, {{DType::f32, "a"}}, "a // a; b"}};
   const std::string text = preamble(plan);
   CHECK(holds(text, "f32 f(f32 a) const {\n#line 1 \"hook f\"\nf32 b = a; return b;\n}\n"));
-  CHECK(text.find("#pragma nv_diag_error 940\n__device__ f32 f") < text.find("#pragma nv_diag_default 940\n"));
+  CHECK(text.find("#pragma nv_diag_error 117, 940\n__device__ f32 f") <
+        text.find("#pragma nv_diag_default 117, 940\n"));
   CHECK(text.find("#pragma nv_diag_error") == text.rfind("#pragma nv_diag_error"));
   CHECK(holds(text, "f32 g(f32 a) const {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
 }
