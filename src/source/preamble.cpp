@@ -137,7 +137,7 @@ std::string own_members(const Hook& hook, Operands operands, DType real) {
   if (own.empty()) return {};
   std::string given, parameters = parameters_of(hook);
   for (const auto& [operand, row, column] : own) {
-    given += fmt::format("{}own<{}, {}>({})", given.empty() ? "" : ", ", row, column, operand.name);
+    given += fmt::format("{}::own<{}, {}>(this->{})", given.empty() ? "" : ", ", row, column, operand.name);
     parameters += fmt::format(", {} {}", name_of(value_type(operand, real)), operand.name);
   }
   return fmt::format(
@@ -190,9 +190,9 @@ void append_hooks(const Plan& plan, std::string& text) {
   for (Operand& operand : operands) {
     if (plan.reference || !is_own(operand, plan, operands)) operand.together = 1;
   }
-  text += "struct alignas(8) Hooks {\n";
   const bool generic = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.generic && hook.given; });
   if (generic) text += fmt::format("template <class X> __device__ X {}(X);\n", kValueOf);
+  text += "struct alignas(8) Hooks {\n";
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
   text += "};\n";
@@ -235,8 +235,8 @@ std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
   const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
   text += preamble_includes({has_tensor_operand(plan), activations});
-  if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   if (plan.reference && !plan.hooks.empty()) text += "#include \"device/reference/mixed_types.cuh\"\n";
+  if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   text += constants_text(plan) + dims_text(plan);
   append_hooks(plan, text);
   return text + line_directive(1, plan.file);
