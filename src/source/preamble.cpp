@@ -160,17 +160,26 @@ std::string member(const Operand& operand, DType real) {
                      operand.together > 1 ? fmt::format(", {}", operand.together) : "", operand.name);
 }
 
+// Gives the text that follows the preamble's own line numbers. After a hook's text this also says where it ends
+// (compile/source_map.cpp).
+void resume_lines(std::string& text) {
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  text += line_directive(lines + 1, kPreambleName);
+}
+
 // 117 is "non-void function should return a value", of `return;`, and 940 "missing return statement at end of non-void
 // function". Both are warnings by default; the result would be undefined.
 void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::string& text) {
   const bool body = is_body(hook);
   if (body) text += "#pragma nv_diag_error 117, 940\n";
   text += definition(hook, operands);
-  if (hook.generic) text += generic_members(hook, operands);
-  if (!plan.reference) text += own_members(hook, operands, real_of(plan));
-  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  text += line_directive(lines + 1, kPreambleName);
+  resume_lines(text);
   if (body) text += "#pragma nv_diag_default 117, 940\n";
+  const std::string generic = hook.generic ? generic_members(hook, operands) : std::string();
+  const std::string own = plan.reference ? std::string() : own_members(hook, operands, real_of(plan));
+  if (generic.empty() && own.empty()) return;
+  text += generic + own;
+  resume_lines(text);
 }
 
 // Returns whether a hook reads the operand only at its own element.

@@ -128,7 +128,7 @@ TEST_CASE("a generic hook says whether it is given, and is a template if it is a
   Plan plan = small_plan();
   plan.hooks = {{"f", DType::s32, {{DType::s32, "q"}, {DType::s32, "k"}}, "q < k"}};
   plan.hooks[0].generic = true;
-  CHECK(holds(preamble(plan), "q < k\n);}\nstatic constexpr bool f_given = false;\n#line"));
+  CHECK(holds(preamble(plan), "\"preamble\"\nstatic constexpr bool f_given = false;\n#line"));
   plan.hooks[0].given = true;
   CHECK(holds(
       preamble(plan),

@@ -166,6 +166,7 @@ TEST_CASE("operands are members of Hooks, and hooks name them by the user's own 
         "alpha * (x + bias(column)) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
+        "#line 22 \"preamble\"\n"
         "template <class F> __device__ auto f_own(F f) const { return f(::own<false, true>(this->bias)); }\n"
         "__device__ f32 f_with(f32 x, s32 row, s32 column, f32 bias) const {\n"
         "return (\n"
@@ -173,7 +174,7 @@ TEST_CASE("operands are members of Hooks, and hooks name them by the user's own 
         "alpha * (x + bias        ) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
-        "#line 29 \"preamble\"\n"
+        "#line 30 \"preamble\"\n"
         "};\n"
         "#line 1 \"k.cu\"\n");
 }
