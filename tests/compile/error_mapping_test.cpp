@@ -70,12 +70,12 @@ TEST_CASE("a hook that ends too early is faulted at its end, in its own text") {
   CHECK(error.message == "hook apply:1:22: error: expected an expression");
 }
 
-TEST_CASE("a hook that is compiled for other types too is faulted at its own end") {
+TEST_CASE("a hook that is compiled for other types too is faulted once, at its own end") {
   Plan plan = plan_with_hook("a +");
   plan.hooks[0].generic = plan.hooks[0].given = true;
   const Error error = error_of(plan);
   CHECK(error.message == "hook apply:1:4: error: expected an expression");
-  CHECK(error.detail.starts_with("a +\n   ^"));
+  CHECK(error.detail == "a +\n   ^");
 }
 
 TEST_CASE("an empty hook is an error in the hook") {
