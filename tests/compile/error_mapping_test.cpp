@@ -70,6 +70,12 @@ TEST_CASE("a hook that ends too early is faulted at its end, in its own text") {
   CHECK(error.message == "hook apply:1:22: error: expected an expression");
 }
 
+TEST_CASE("an expression of a type that the hook does not give is faulted at its beginning") {
+  const Error error = hook_error("\"a\"");
+  CHECK(error.message == "hook apply:1:1: error: return value type does not match the function type");
+  CHECK(error.detail == "\"a\"\n^");
+}
+
 TEST_CASE("a hook that is compiled for other types too is faulted once, at its own end") {
   Plan plan = plan_with_hook("a +");
   plan.hooks[0].generic = plan.hooks[0].given = true;
