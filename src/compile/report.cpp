@@ -1,5 +1,7 @@
 #include "compile/report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -19,6 +21,12 @@ void append(std::string& text, const std::string& lines) {
   text += lines;
 }
 
+// Returns whether the same error is known already: a hook's text may be compiled several times, for several types.
+bool is_repeated(const Diagnostic& diagnostic, const std::vector<Diagnostic>& known) {
+  if (diagnostic.severity != Severity::error || !diagnostic.file.starts_with("hook ")) return false;
+  return std::ranges::any_of(known, [&](const Diagnostic& other) { return headline(other) == headline(diagnostic); });
+}
+
 // Returns the errors and the notes that belong to them.
 std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const Source& source) {
   const SourceMap map(source);
@@ -29,6 +37,10 @@ std::vector<Diagnostic> of_interest(std::vector<Diagnostic> diagnostics, const S
     if (!in_error || diagnostic.summary) continue;
     if (diagnostic.file.empty() && !diagnostic.assembler) diagnostic.file = source.name;
     map.settle(diagnostic);
+    if (is_repeated(diagnostic, kept)) {
+      in_error = false;
+      continue;
+    }
     kept.push_back(std::move(diagnostic));
   }
   return kept;

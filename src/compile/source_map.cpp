@@ -21,6 +21,18 @@ std::string_view hook_text(std::string_view rest) {
   return rest.substr(0, end);
 }
 
+// Returns the hooks whose texts are expressions, by the numbers of the preamble's lines `return (` before them. A line
+// of the preamble has the number of those above it.
+std::map<int, std::string> openings_in(const std::vector<std::string_view>& lines) {
+  std::map<int, std::string> openings;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    const std::string_view next = lines[i + 1];
+    if (lines[i] == "return (" && next.starts_with(kHookLine))
+      openings.emplace(static_cast<int>(i), next.substr(9, next.size() - 10));
+  }
+  return openings;
+}
+
 struct LocDirective {
   int file = 0;
   int line = 0;
@@ -74,7 +86,7 @@ std::vector<source::Operand> tensors_of_hooks(std::string_view text) {
 
 }  // namespace
 
-SourceMap::SourceMap(const Source& source) {
+SourceMap::SourceMap(const Source& source) : openings_(openings_in(split(source.text, '\n'))) {
   const std::string_view text = source.text;
   for (const Header& header : source.headers) texts_[header.name] = header.text;
   const std::vector<source::Operand> operands = tensors_of_hooks(text);
@@ -90,6 +102,12 @@ SourceMap::SourceMap(const Source& source) {
 }
 
 void SourceMap::settle(Diagnostic& diagnostic) const {
+  if (const auto opening = openings_.find(diagnostic.line);
+      opening != openings_.end() && diagnostic.file == source::kPreambleName) {
+    diagnostic.file = opening->second;
+    diagnostic.line = diagnostic.column = 1;
+    diagnostic.source = line_of(diagnostic.file, 1);
+  }
   if (!diagnostic.file.starts_with("hook ")) return;
   const auto text = texts_.find(diagnostic.file);
   if (text == texts_.end()) return;

@@ -16,8 +16,8 @@ class SourceMap {
  public:
   explicit SourceMap(const Source& source);
 
-  // Keeps a position in a hook within the user's text, without the closing text that emission added. The line shown is
-  // the user's own.
+  // Keeps a position in a hook within the user's text, without the text that emission adds before and after. The line
+  // shown is the user's own.
   void settle(Diagnostic& diagnostic) const;
 
   // Gives a ptxas diagnostic the template's line, from the .loc above the PTX line; `ptx` must have been compiled with
@@ -31,6 +31,7 @@ class SourceMap {
   std::string_view line_of(std::string_view file, int line) const;
   std::string known_file(std::string_view path) const;
 
+  std::map<int, std::string> openings_;                         // hooks by the preamble's line before the text
   std::map<std::string, std::string_view, std::less<>> texts_;  // by the name that the compiler uses
   std::deque<std::string> hooks_;                               // as the user wrote them; views in texts_ refer to
                                                                 // these

@@ -13,6 +13,9 @@
 namespace tma_jit::source {
 namespace {
 
+// A function of the preamble that returns its argument; only its type is used.
+constexpr std::string_view kValueOf = "tma_jit_value_of";
+
 std::string literal(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min()) return fmt::format("({}LL - 1)", value + 1);
   if (value == std::numeric_limits<std::int32_t>::min()) return fmt::format("({} - 1)", value + 1);
@@ -106,7 +109,8 @@ std::string expression(const Hook& hook, Operands operands) {
 
 // Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template
 // of the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body
-// but a failed substitution.
+// but a failed substitution. It returns a value, also of a text such as `(s)` or `flag ? q : k`, of which decltype
+// alone gives a reference: to one of the template's own parameters.
 std::string generic_members(const Hook& hook, Operands operands) {
   std::string text = fmt::format("static constexpr bool {}_given = {};\n", hook.name, hook.given);
   if (!hook.given || hook.parameters.empty() || is_body(hook)) return text;
@@ -117,8 +121,8 @@ std::string generic_members(const Hook& hook, Operands operands) {
     parameters += fmt::format("{}{}_type {}", comma, parameter.name, parameter.name);
   }
   const std::string value = expression(hook, operands);
-  return text + fmt::format("template <{}> __device__ auto {}_of({}) const -> decltype{} {{\nreturn {};\n}}\n", types,
-                            hook.name, parameters, value, value);
+  return text + fmt::format("template <{}> __device__ auto {}_of({}) const -> decltype(::{}{}) {{\nreturn {};\n}}\n",
+                            types, hook.name, parameters, kValueOf, value, value);
 }
 
 // Returns the type of an operand's elements in hooks.
@@ -133,7 +137,7 @@ std::string own_members(const Hook& hook, Operands operands, DType real) {
   if (own.empty()) return {};
   std::string given, parameters = parameters_of(hook);
   for (const auto& [operand, row, column] : own) {
-    given += fmt::format("{}own<{}, {}>({})", given.empty() ? "" : ", ", row, column, operand.name);
+    given += fmt::format("{}::own<{}, {}>(this->{})", given.empty() ? "" : ", ", row, column, operand.name);
     parameters += fmt::format(", {} {}", name_of(value_type(operand, real)), operand.name);
   }
   return fmt::format(
@@ -156,16 +160,26 @@ std::string member(const Operand& operand, DType real) {
                      operand.together > 1 ? fmt::format(", {}", operand.together) : "", operand.name);
 }
 
-// 940 is "missing return statement at end of non-void function", a warning by default; the result would be undefined.
-void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::string& text) {
-  const bool body = is_body(hook);
-  if (body) text += "#pragma nv_diag_error 940\n";
-  text += definition(hook, operands);
-  if (hook.generic) text += generic_members(hook, operands);
-  if (!plan.reference) text += own_members(hook, operands, real_of(plan));
+// Gives the text that follows the preamble's own line numbers. After a hook's text this also says where it ends
+// (compile/source_map.cpp).
+void resume_lines(std::string& text) {
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   text += line_directive(lines + 1, kPreambleName);
-  if (body) text += "#pragma nv_diag_default 940\n";
+}
+
+// 117 is "non-void function should return a value", of `return;`, and 940 "missing return statement at end of non-void
+// function". Both are warnings by default; the result would be undefined.
+void append_hook(const Hook& hook, Operands operands, const Plan& plan, std::string& text) {
+  const bool body = is_body(hook);
+  if (body) text += "#pragma nv_diag_error 117, 940\n";
+  text += definition(hook, operands);
+  resume_lines(text);
+  if (body) text += "#pragma nv_diag_default 117, 940\n";
+  const std::string generic = hook.generic ? generic_members(hook, operands) : std::string();
+  const std::string own = plan.reference ? std::string() : own_members(hook, operands, real_of(plan));
+  if (generic.empty() && own.empty()) return;
+  text += generic + own;
+  resume_lines(text);
 }
 
 // Returns whether a hook reads the operand only at its own element.
@@ -185,6 +199,8 @@ void append_hooks(const Plan& plan, std::string& text) {
   for (Operand& operand : operands) {
     if (plan.reference || !is_own(operand, plan, operands)) operand.together = 1;
   }
+  const bool generic = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.generic && hook.given; });
+  if (generic) text += fmt::format("template <class X> __device__ X {}(X);\n", kValueOf);
   text += "struct alignas(8) Hooks {\n";
   for (const Operand& operand : operands) text += member(operand, real_of(plan));
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
@@ -228,6 +244,7 @@ std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
   const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
   text += preamble_includes({has_tensor_operand(plan), activations});
+  if (plan.reference && !plan.hooks.empty()) text += "#include \"device/reference/mixed_types.cuh\"\n";
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   text += constants_text(plan) + dims_text(plan);
   append_hooks(plan, text);

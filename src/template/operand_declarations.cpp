@@ -31,6 +31,18 @@ NameTable names_in(const Template& kernel) {
   return names;
 }
 
+// Returns whether the struct Hooks has a name that the preamble makes of the hook's or of its parameters'.
+bool makes(const Hook& hook, std::string_view name) {
+  constexpr std::string_view kMembers[] = {"_given", "_of", "_own", "_with"};
+  const auto is = [&](std::string_view of, std::string_view ending) {
+    return name.starts_with(of) && name.substr(of.size()) == ending;
+  };
+  return std::ranges::any_of(kMembers, [&](std::string_view ending) { return is(hook.name, ending); }) ||
+         (hook.generic && std::ranges::any_of(hook.parameters, [&](const Hook::Parameter& parameter) {
+            return is(parameter.name, "_type");
+          }));
+}
+
 Result<void> check_free(LineParser& line, const Builder& builder) {
   const Token& name = line.peek();
   const auto taken = [&](std::string_view what) {
@@ -42,6 +54,7 @@ Result<void> check_free(LineParser& line, const Builder& builder) {
   for (const Hook& hook : builder.result.hooks) {
     const auto same = [&](const Hook::Parameter& parameter) { return parameter.name == name.text; };
     if (std::ranges::any_of(hook.parameters, same)) return taken("an argument of hook " + hook.name);
+    if (makes(hook, name.text)) return taken("a member that is made of hook " + hook.name);
   }
   return {};
 }

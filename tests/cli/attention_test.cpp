@@ -178,4 +178,18 @@ TEST_CASE("steps that a mask leaves are found from operands of any type, address
   }
 }
 
+TEST_CASE("a mask may be one of its own arguments, and may read a broadcast operand from a negative position on") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string limit = numbers("limit.npy", {300});
+  for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
+    const std::vector<std::string> words = {"attention", "--device", device, "HEADS=1", "KV_HEADS=1", "HD=64"};
+    const auto passes = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), words.begin(), words.end());
+      check_passes(more);
+    };
+    passes({"M=70", "N=100", "--operand", "flag : s32 = 1", "--hook", "mask=flag > 0 ? q : k"});
+    passes({"M=500", "N=400", "--operand", "limit : s32[1]", "--in", "limit=" + limit, "--hook", "mask=k < limit[q]"});
+  }
+}
+
 }  // namespace tma_jit::cli

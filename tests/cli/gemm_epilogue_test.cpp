@@ -73,6 +73,20 @@ TEST_CASE("operands of other types than the result, several of its type, and wit
   check("M=136 N=264 K=0", "O=bf16", {"up : bf16[M, N]"}, "epilogue=x + up[row, column]");
 }
 
+TEST_CASE("what hooks call for numbers of f32 the reference calls for those of f64 beside constants of f32") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const char* text :
+       {"fmin(fmax(x, 0.5f), a) + fdim(x, a) + fma(x, 2.0f, a)", "fmod(x, 3.0f) + remainder(a, x) + copysign(1.0f, x)",
+        "hypot(x, a) + atan2(x, 2.0f) + pow(fabs(x) + 1, 0.5f) + pow(x, 2)", "sin(x) + cos(a)"})
+    check_passes({"M=16", "N=24", "K=64"}, {"a : f32 = 4.5"}, std::string("epilogue=") + text);
+}
+
+TEST_CASE("an operand may have any name that hooks do not have") {
+  if (!has_compiler() || !kHasEmulator) return;
+  for (const std::string name : {"f", "F", "own"})
+    check_passes({"M=16", "N=24", "K=64"}, {name + " : f32[N]"}, "epilogue=x + " + name + "[column]");
+}
+
 TEST_CASE("a matrix that registers do not hold is copied to where the results go, at any edge and of any type") {
   if (!has_compiler() || !kHasEmulator) return;
   const auto check = [](const char* extents, const char* params, const std::vector<std::string>& operands,

@@ -80,6 +80,9 @@ constexpr const char* kDifferentiable[] = {
     "max(x, 0.5f) + min(x * x, 0.3f) + fmaxf(2 * x, 1) + fminf(x, 0.7f) + fdimf(x, 0.2f)",
     "fmodf(3 * x, 0.7f) + remainderf(3 * x, 0.7f) + copysignf(x, -1.0f) + hypot(x, 2 * x) + atan2f(x, 1 + x * x)",
     "powf(x, 3) + pow(2, x) + __powf(x, 1.5f) + __fdividef(1 + x, 2 + x) + fma(x, x, x) + fmaf(2, x, 1) + ldexpf(x, 2)",
+    "sigmoid(3 * x - 1) + silu(x) - gelu(2 * x) * gelu_tanh(1 - 2 * x)",
+    "(x)",
+    "x + sqrt(fmaxf(x - 2, 0)) + cbrt(min(x, 0.0f)) + asin(max(x, 1.0f)) + exp(log(fminf(x, 0)))",
     "x < 0.5f ? x * x : x > 0.7f ? -x : 3",
     "(isnan(x) || isinf(x) || !isfinite(x) ? 0.0f : x) * (x == 2 || x != 3) * (x <= 1 && x >= 0)",
 };

@@ -70,6 +70,20 @@ TEST_CASE("a hook that ends too early is faulted at its end, in its own text") {
   CHECK(error.message == "hook apply:1:22: error: expected an expression");
 }
 
+TEST_CASE("an expression of a type that the hook does not give is faulted at its beginning") {
+  const Error error = hook_error("\"a\"");
+  CHECK(error.message == "hook apply:1:1: error: return value type does not match the function type");
+  CHECK(error.detail == "\"a\"\n^");
+}
+
+TEST_CASE("a hook that is compiled for other types too is faulted once, at its own end") {
+  Plan plan = plan_with_hook("a +");
+  plan.hooks[0].generic = plan.hooks[0].given = true;
+  const Error error = error_of(plan);
+  CHECK(error.message == "hook apply:1:4: error: expected an expression");
+  CHECK(error.detail == "a +\n   ^");
+}
+
 TEST_CASE("an empty hook is an error in the hook") {
   CHECK(hook_error("").message == "hook apply:1:1: error: expected an expression");
 }
@@ -118,6 +132,8 @@ TEST_CASE("a hook's body that ends without a return is an error at its last line
                   cubin.error().message);
   }
   CHECK(nvrtc().compile(source_of(plan_with_hook("if (a > 0.0f) return a;\nreturn b;"))));
+  CHECK(hook_error("if (a > 0.0f) return a;\nreturn;")
+            .message.starts_with("hook apply:2:7: error: non-void function \"Hooks::apply\" should return a value"));
 }
 
 }  // namespace tma_jit::compile

@@ -121,6 +121,36 @@ TEST_CASE("Forms: wide products of 16 bits, 24-bit products, carries of every ty
             return c - a - second;
           }}},
         any_bits);
+    // Words of sums of the halves of a * b and of c, and the carries out of them.
+    const bool is_signed = t[0] == 's';
+    const auto half = [mask, is_signed, bytes = bytes](u64 a, u64 b, bool upper) {
+      const int unused = 64 - 8 * bytes;
+      const auto wide = [unused](u64 x) { return static_cast<__int128>(static_cast<s64>(x << unused) >> unused); };
+      const auto plain = [unused](u64 x) { return static_cast<unsigned __int128>(x << unused >> unused); };
+      const unsigned __int128 product =
+          is_signed ? static_cast<unsigned __int128>(wide(a) * wide(b)) : plain(a) * plain(b);
+      return mask(upper ? product >> (8 * bytes) : product);
+    };
+    const auto carry = [bytes = bytes](unsigned __int128 sum) { return sum >> (8 * bytes); };
+    const std::string low = "mad.lo.cc." + t + " " + r + "11, @1, @2, @3; ";
+    check_forms(
+        {{low + "madc.hi." + t + " #10, @1, @2, @3;", bytes, bytes,
+          [=](u64 a, u64 b, u64 c) {
+            return static_cast<u64>(mask(half(a, b, true) + c + carry(half(a, b, false) + c)));
+          }},
+         {low + "madc.hi.cc." + t + " " + r + "12, @1, @2, @3; madc.lo." + t + " #10, @1, @2, @3;", bytes, bytes,
+          [=](u64 a, u64 b, u64 c) {
+            const auto middle = half(a, b, true) + c + carry(half(a, b, false) + c);
+            return static_cast<u64>(mask(half(a, b, false) + c + carry(middle)));
+          }},
+         {"mad.hi.cc." + t + " " + r + "11, @1, @2, @3; madc.lo.cc." + t + " " + r + "12, @1, @2, @3; addc." + t +
+              " #10, @3, @1;",
+          bytes, bytes,
+          [=](u64 a, u64 b, u64 c) {
+            const auto second = half(a, b, false) + c + carry(half(a, b, true) + c);
+            return static_cast<u64>(mask(static_cast<unsigned __int128>(c) + a + carry(second)));
+          }}},
+        any_bits);
   }
 }
 

@@ -118,7 +118,8 @@ TEST_CASE("a hook with a semicolon is a body, but not for one in a comment") {
                 {"g", DType::f32, {{DType::f32, "a"}}, "a // a; b"}};
   const std::string text = preamble(plan);
   CHECK(holds(text, "f32 f(f32 a) const {\n#line 1 \"hook f\"\nf32 b = a; return b;\n}\n"));
-  CHECK(text.find("#pragma nv_diag_error 940\n__device__ f32 f") < text.find("#pragma nv_diag_default 940\n"));
+  CHECK(text.find("#pragma nv_diag_error 117, 940\n__device__ f32 f") <
+        text.find("#pragma nv_diag_default 117, 940\n"));
   CHECK(text.find("#pragma nv_diag_error") == text.rfind("#pragma nv_diag_error"));
   CHECK(holds(text, "f32 g(f32 a) const {\nreturn (\n#line 1 \"hook g\"\na // a; b\n);}\n"));
 }
@@ -127,12 +128,13 @@ TEST_CASE("a generic hook says whether it is given, and is a template if it is a
   Plan plan = small_plan();
   plan.hooks = {{"f", DType::s32, {{DType::s32, "q"}, {DType::s32, "k"}}, "q < k"}};
   plan.hooks[0].generic = true;
-  CHECK(holds(preamble(plan), "q < k\n);}\nstatic constexpr bool f_given = false;\n#line"));
+  CHECK(holds(preamble(plan), "\"preamble\"\nstatic constexpr bool f_given = false;\n#line"));
   plan.hooks[0].given = true;
   CHECK(holds(
       preamble(plan),
       "static constexpr bool f_given = true;\ntemplate <class q_type, class k_type> __device__ auto f_of(q_type q, "
-      "k_type k) const -> decltype(\n#line 1 \"hook f\"\nq < k\n) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
+      "k_type k) const -> decltype(::tma_jit_value_of(\n"
+      "#line 1 \"hook f\"\nq < k\n)) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
   plan.hooks[0].text = "return q < k;";
   CHECK(holds(preamble(plan), "f_given = true;\n#line"));
 }

@@ -113,6 +113,8 @@ TEST_CASE("a declaration's mistake is at its own column") {
   CHECK(refused("X : f32[N]").starts_with("parse: operand:1:1: X is a tensor already"));
   CHECK(refused("f : f32").starts_with("parse: operand:1:1: f is a hook already"));
   CHECK(refused("row : f32[M]").starts_with("parse: operand:1:1: row is an argument of hook f already"));
+  CHECK(
+      refused("f_with : f32[N]").starts_with("parse: operand:1:1: f_with is a member that is made of hook f already"));
   CHECK(refused("hooks : f32[M]").starts_with("parse: operand:1:1: hooks already has a meaning"));
   CHECK(refused("f32 : f32[M]").starts_with("parse: operand:1:1: f32 is an element type"));
   CHECK(refused("bias : f32[N] box [4]").starts_with("parse: operand:1:1: bias has an attribute"));
@@ -164,14 +166,15 @@ TEST_CASE("operands are members of Hooks, and hooks name them by the user's own 
         "alpha * (x + bias(column)) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
-        "template <class F> __device__ auto f_own(F f) const { return f(own<false, true>(bias)); }\n"
+        "#line 22 \"preamble\"\n"
+        "template <class F> __device__ auto f_own(F f) const { return f(::own<false, true>(this->bias)); }\n"
         "__device__ f32 f_with(f32 x, s32 row, s32 column, f32 bias) const {\n"
         "return (\n"
         "#line 1 \"hook f\"\n"
         "alpha * (x + bias        ) *\n"
         "  up ( row, min(column, 3) )\n"
         ");}\n"
-        "#line 29 \"preamble\"\n"
+        "#line 30 \"preamble\"\n"
         "};\n"
         "#line 1 \"k.cu\"\n");
 }

@@ -86,11 +86,12 @@ void build_carry(Assembler& a) {
   const std::string_view name = a.mnemonic();
   a.op.type = type;
   a.op.handler = do_carry;
-  a.op.kind =
-      static_cast<u16>((name.starts_with("sub") ? 1 : 0) | (name.ends_with("c") ? 2 : 0) | (a.has("cc") ? 4 : 0));
+  a.op.kind = static_cast<u16>((name.starts_with("sub") ? 1 : 0) | (name.ends_with("c") ? 2 : 0) |
+                               (a.has("cc") ? 4 : 0) | (a.has("lo") ? 8 : 0) | (a.has("hi") ? 16 : 0));
   a.op.d = a.destination(0, type);
   a.op.a = a.source(1, type);
   a.op.b = a.source(2, type);
+  if (a.count() > 3) a.op.c = a.source(3, type);
 }
 
 void build_dot(Assembler& a) {
@@ -126,6 +127,8 @@ constexpr Form kForms[] = {
     {"mul wide u16|s16|u32|s32", "dss", Needs::any, build_wide},
     {"mad lo u16|s16|u32|s32|u64|s64", "dsss", Needs::any, build_same},
     {"mad hi u32|s32|u64", "dsss", Needs::any, build_same},
+    {"mad lo|hi cc u32|s32|u64|s64", "dsss", Needs::any, build_carry},
+    {"madc lo|hi ?cc u32|s32|u64|s64", "dsss", Needs::any, build_carry},
     {"mad wide u16|s16|u32|s32", "dsss", Needs::any, build_wide},
     {"mul24 lo u32|s32", "dss", Needs::any, build_same},
     {"sad u32|s32", "dsss", Needs::any, build_same},

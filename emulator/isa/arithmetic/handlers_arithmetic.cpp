@@ -241,13 +241,30 @@ Step do_testp(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+namespace {
+
+// Returns the lower or the upper half of the product of two integers.
+u64 half_of_product(u64 a, u64 b, ptx::Type type, bool upper) {
+  const u32 bits = static_cast<u32>(ptx::bits_of(type)), unused = 64 - bits;
+  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  if (ptx::is_signed(type)) {
+    const auto wide = [&](u64 x) { return static_cast<__int128>(static_cast<s64>(x << unused) >> unused); };
+    product = static_cast<unsigned __int128>(wide(a) * wide(b));
+  }
+  return static_cast<u64>(upper ? product >> bits : product) << unused >> unused;
+}
+
+}  // namespace
+
 Step do_carry(Warp& warp, const Op& op, Mask active) {
   const u32 bits = static_cast<u32>(ptx::bits_of(op.type));
   const u64 ones = bits == 64 ? ~u64{0} : (u64{1} << bits) - 1;
   const bool subtract = (op.kind & 1U) != 0, in = (op.kind & 2U) != 0, out = (op.kind & 4U) != 0;
+  const bool multiply = (op.kind & 24U) != 0, upper = (op.kind & 16U) != 0;
   for_each(active, [&](int i) {
-    const unsigned __int128 a = warp.lane(op.a, i);
-    const u64 b = warp.lane(op.b, i);
+    const u64 first = warp.lane(op.a, i), second = warp.lane(op.b, i);
+    const unsigned __int128 a = multiply ? half_of_product(first, second, op.type, upper) : first;
+    const u64 b = multiply ? warp.lane(op.c, i) : second;
     const bool carry = in && (warp.carry >> i & 1U) != 0;
     // Subtraction adds the complement, whose carry out means "no borrow". PTX keeps the borrow.
     const unsigned __int128 sum = subtract ? a + (~b & ones) + (carry ? 0U : 1U) : a + b + (carry ? 1U : 0U);

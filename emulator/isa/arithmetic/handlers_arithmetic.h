@@ -33,7 +33,8 @@ Step do_count(Warp& warp, const Op& op, Mask active);
 Step do_dot(Warp& warp, const Op& op, Mask active);
 // testp of a: kind in the order finite infinite number notanumber normal subnormal
 Step do_testp(Warp& warp, const Op& op, Mask active);
-// add.cc, addc, sub.cc, subc and mad.cc: kind bit 0 subtract, bit 1 carry in, bit 2 carry out
+// add.cc, addc, sub.cc, subc, mad.cc and madc: kind bit 0 subtract, bit 1 carry in, bit 2 carry out; bit 3 and bit 4
+// the lower and the upper half of a * b, plus c, in place of a and b
 Step do_carry(Warp& warp, const Op& op, Mask active);
 // Packing and unpacking: d = {list}, {list} = a
 Step do_pack(Warp& warp, const Op& op, Mask active);

@@ -1,7 +1,8 @@
 #pragma once
 // Numbers with their derivative by one variable: a hook's text, computed with a Dual in place of a number, gives its
 // value and its derivative. Other numbers become a Dual of slope 0. Where a function has no derivative, as the absolute
-// value at 0, the one of a side is taken.
+// value at 0, the one of a side is taken. Activations are known where the text names one, as device/tile/activation.cuh
+// is then included before.
 #include "device/types.cuh"
 
 template <class X> struct Dual {
@@ -35,6 +36,9 @@ template <class X> struct Dual {
     return {y, a.slope * static_cast<X>(SLOPE)};                       \
   }
 #define TMA_JIT_DUAL(NAME, SLOPE) TMA_JIT_DUAL_ONE(NAME, SLOPE) TMA_JIT_DUAL_ONE(NAME##f, SLOPE)
+// The same where SLOPE may be infinite, as that of sqrt at 0: a number that does not depend on the variable, as
+// max(s, 0) for a negative s, has the slope 0 all the same.
+#define TMA_JIT_DUAL_STEEP(NAME, SLOPE) TMA_JIT_DUAL(NAME, a.slope == 0 ? X(0) : SLOPE)
   TMA_JIT_DUAL_ONE(abs, x < 0 ? -1 : 1)
   TMA_JIT_DUAL(fabs, x < 0 ? -1 : 1)
   TMA_JIT_DUAL(floor, 0)
@@ -43,40 +47,45 @@ template <class X> struct Dual {
   TMA_JIT_DUAL(round, 0)
   TMA_JIT_DUAL(rint, 0)
   TMA_JIT_DUAL(nearbyint, 0)
-  TMA_JIT_DUAL(sqrt, X(0.5) / y)
-  TMA_JIT_DUAL(rsqrt, X(-0.5) * y / x)
-  TMA_JIT_DUAL(cbrt, y / (3 * x))
-  TMA_JIT_DUAL(rcbrt, -y / (3 * x))
+  TMA_JIT_DUAL_STEEP(sqrt, X(0.5) / y)
+  TMA_JIT_DUAL_STEEP(rsqrt, X(-0.5) * y / x)
+  TMA_JIT_DUAL_STEEP(cbrt, y / (3 * x))
+  TMA_JIT_DUAL_STEEP(rcbrt, -y / (3 * x))
   TMA_JIT_DUAL(exp, y)
   TMA_JIT_DUAL(exp2, y* X(kLn2))
   TMA_JIT_DUAL(exp10, y* X(kLn10))
   TMA_JIT_DUAL(expm1, y + 1)
-  TMA_JIT_DUAL(log, 1 / x)
-  TMA_JIT_DUAL(log2, 1 / (x * X(kLn2)))
-  TMA_JIT_DUAL(log10, 1 / (x * X(kLn10)))
-  TMA_JIT_DUAL(log1p, 1 / (1 + x))
+  TMA_JIT_DUAL_STEEP(log, 1 / x)
+  TMA_JIT_DUAL_STEEP(log2, 1 / (x * X(kLn2)))
+  TMA_JIT_DUAL_STEEP(log10, 1 / (x * X(kLn10)))
+  TMA_JIT_DUAL_STEEP(log1p, 1 / (1 + x))
   TMA_JIT_DUAL_ONE(__expf, y)
   TMA_JIT_DUAL_ONE(__exp10f, y* X(kLn10))
-  TMA_JIT_DUAL_ONE(__logf, 1 / x)
-  TMA_JIT_DUAL_ONE(__log2f, 1 / (x * X(kLn2)))
-  TMA_JIT_DUAL_ONE(__log10f, 1 / (x * X(kLn10)))
+  TMA_JIT_DUAL_ONE(__logf, a.slope == 0 ? X(0) : 1 / x)
+  TMA_JIT_DUAL_ONE(__log2f, a.slope == 0 ? X(0) : 1 / (x * X(kLn2)))
+  TMA_JIT_DUAL_ONE(__log10f, a.slope == 0 ? X(0) : 1 / (x * X(kLn10)))
   TMA_JIT_DUAL(sin, cos(x))
   TMA_JIT_DUAL(cos, -sin(x))
   TMA_JIT_DUAL_ONE(__sinf, __cosf(x))
   TMA_JIT_DUAL_ONE(__cosf, -__sinf(x))
   TMA_JIT_DUAL(tan, 1 + y * y)
-  TMA_JIT_DUAL(asin, rsqrt(1 - x * x))
-  TMA_JIT_DUAL(acos, -rsqrt(1 - x * x))
+  TMA_JIT_DUAL_STEEP(asin, rsqrt(1 - x * x))
+  TMA_JIT_DUAL_STEEP(acos, -rsqrt(1 - x * x))
   TMA_JIT_DUAL(atan, 1 / (1 + x * x))
   TMA_JIT_DUAL(sinh, cosh(x))
   TMA_JIT_DUAL(cosh, sinh(x))
   TMA_JIT_DUAL(tanh, 1 - y * y)
   TMA_JIT_DUAL(asinh, rsqrt(1 + x * x))
-  TMA_JIT_DUAL(acosh, rsqrt(x* x - 1))
-  TMA_JIT_DUAL(atanh, 1 / (1 - x * x))
+  TMA_JIT_DUAL_STEEP(acosh, rsqrt(x* x - 1))
+  TMA_JIT_DUAL_STEEP(atanh, 1 / (1 - x * x))
   TMA_JIT_DUAL(erf, X(1.1283791670955126) * exp(-x * x))
   TMA_JIT_DUAL(erfc, X(-1.1283791670955126) * exp(-x * x))
-  TMA_JIT_DUAL(normcdf, X(0.3989422804014327) * exp(X(-0.5) * x * x))
+  TMA_JIT_DUAL(normcdf, normal(x))
+  TMA_JIT_DUAL_ONE(sigmoid, y*(1 - y))
+  TMA_JIT_DUAL_ONE(silu, sigmoid(x) * (1 + x - y))
+  TMA_JIT_DUAL_ONE(gelu, normcdf(x) + x * normal(x))
+  TMA_JIT_DUAL_ONE(gelu_tanh, gelu_tanh_slope(x))
+#undef TMA_JIT_DUAL_STEEP
 #undef TMA_JIT_DUAL
 #undef TMA_JIT_DUAL_ONE
 
@@ -121,6 +130,13 @@ template <class X> struct Dual {
 
   __device__ static constexpr Dual quotient(X y, Dual a, Dual b) {
     return {y, (a.slope - y * b.slope) / b.value};
+  }
+  __device__ static X normal(X x) {
+    return X(0.3989422804014327) * exp(X(-0.5) * x * x);
+  }
+  __device__ static X gelu_tanh_slope(X x) {
+    const X weight = sigmoid(X(1.5957691216057308) * x * (1 + X(0.044715) * x * x));
+    return weight + x * weight * (1 - weight) * X(1.5957691216057308) * (1 + X(3 * 0.044715) * x * x);
   }
   // The logarithm of the base is only needed where the exponent has a slope.
   __device__ static X power_slope(Dual a, Dual b, X y) {

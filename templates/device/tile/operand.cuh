@@ -112,7 +112,7 @@ template <class T, int Rank, class Value, bool Neighbours, int Together = 1> str
       range.count = count;
       range.pitch = step(1, dimension);
       range.begin = none ? 0 : min(count, max(s64{0}, -s64{index.lo}));
-      range.end = none ? 0 : max(s64{range.begin}, min(count, extent[dimension] - index.lo));
+      range.end = none ? 0 : max(s64{range.begin}, min(s64{index.hi} + 1, extent[dimension]) - index.lo);
       ++several;
     } else {
       several = Rank + 1;
