@@ -65,6 +65,7 @@ CUresult to_device(CUdeviceptr target, const void* source, std::size_t bytes) {
   const CUresult refused = refuse_range(*device, target, bytes, "cuMemcpyHtoD");
   if (refused != CUDA_SUCCESS) return refused;
   if (bytes == 0) return CUDA_SUCCESS;
+  if (source == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(reinterpret_cast<void*>(target), source, bytes);
   device->memory.mark_written(target, bytes);
   return CUDA_SUCCESS;
@@ -75,7 +76,9 @@ CUresult to_host(void* target, CUdeviceptr source, std::size_t bytes) {
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, source, bytes, "cuMemcpyDtoH");
   if (refused != CUDA_SUCCESS) return refused;
-  if (bytes != 0) std::memcpy(target, reinterpret_cast<const void*>(source), bytes);
+  if (bytes == 0) return CUDA_SUCCESS;
+  if (target == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(target, reinterpret_cast<const void*>(source), bytes);
   return CUDA_SUCCESS;
 }
 

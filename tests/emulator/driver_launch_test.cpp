@@ -95,6 +95,14 @@ TEST_CASE("Too few arguments are refused, enough are taken") {
   CHECK(sum == 2 * 32 * 5);
 }
 
+TEST_CASE("Copies from and to no memory of the host are refused") {
+  const Loaded loaded;
+  CHECK(loaded.api.memcpy_host_to_device(loaded.word, nullptr, 4) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(loaded.api.memcpy_device_to_host(nullptr, loaded.word, 4) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(loaded.api.memcpy_host_to_device(loaded.word, nullptr, 0) == CUDA_SUCCESS);
+  CHECK(loaded.api.memcpy_device_to_host(nullptr, loaded.word, 0) == CUDA_SUCCESS);
+}
+
 TEST_CASE("A kernel tells how many parameters it has, of what size and where") {
   const Loaded loaded;
   const auto kernel = reinterpret_cast<CUkernel>(loaded.function("add"));
