@@ -13,9 +13,12 @@ namespace tma_jit::cli {
 // further thread, as at a limit of a container's processes, those that there are do the work.
 template <class Work> void run_together(std::size_t others, const Work& work) {
   std::vector<std::thread> threads;
-  try {
-    while (threads.size() < others) threads.emplace_back(std::cref(work));
-  } catch (const std::system_error&) {
+  while (threads.size() < others) {
+    try {
+      threads.emplace_back(std::cref(work));
+    } catch (const std::system_error&) {
+      break;
+    }
   }
   work();
   for (std::thread& thread : threads) thread.join();
