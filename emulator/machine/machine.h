@@ -70,6 +70,9 @@ class Machine {
   // lasts.
   bool delays_branch() { return random_.below(4) != 0; }
   bool splits_lanes();
+  // Decides at random whether a try_wait that suspends returns false, as one does whose time limit has passed before
+  // the phase is complete. Devices have limits of their own. PTX ISA 9.0, "mbarrier.test_wait, mbarrier.try_wait".
+  bool ends_try_wait() { return random_.below(8) == 0; }
   u32 delay_length() { return u32{8} << random_.below(8); }  // up to 1,024 instructions
   AsyncEngine& async() { return async_; }
   TensorMaps& tensor_maps() { return tensor_maps_; }
