@@ -81,6 +81,10 @@ class Machine {
   u64 instructions() const { return counters_.instructions; }
   // Sets the observer of the launch. Must be called before run().
   void observe(std::unique_ptr<Observer> observer);
+  // Sets the launches that may still run. Must be called before run().
+  void follow(EarlierLaunches earlier) { earlier_ = std::move(earlier); }
+  // Returns what the launch did to global memory, after run(); null if the checks are off.
+  std::shared_ptr<const LaunchRecord> record() const;
   Observer* observer() { return observer_.get(); }  // null if there is none
 
   // Memory. Each function throws Fault{bounds, alignment, cluster}; `from` is the block that executes the instruction.
@@ -196,6 +200,7 @@ class Machine {
   };
   const CachedAllocation* cached_allocation(u64 address, u64 bytes);
   GlobalShadow global_shadow_{*this};
+  EarlierLaunches earlier_;
   std::unordered_map<u64, check::Published> published_;
   void check_written(const CachedAllocation& allocation, u64 address, u64 bytes, const check::Access& access);
   std::array<CachedAllocation, 8> allocation_cache_{};
