@@ -1,5 +1,6 @@
-// add sub mul mad fma div rem min max abs neg and the approximations. PTX ISA 9.0, "Integer Arithmetic Instructions",
-// "Floating Point Instructions", "Half Precision Floating Point Instructions", "Mixed Precision".
+// add sub mul mad fma div rem min max abs neg, the approximations, and of the video instructions those that functions
+// of CUDA C++ become. PTX ISA 9.0, "Integer Arithmetic Instructions", "Floating Point Instructions", "Half Precision
+// Floating Point Instructions", "Video Instructions".
 #include <cfenv>
 
 #include "emulator/decode/assembler.h"
@@ -72,6 +73,17 @@ void build_same(Assembler& a) {
 void build_wide(Assembler& a) {
   const Type type = a.type();
   const Type wide = ptx::size_of(type) == 2 ? Type::b32 : Type::b64;
+// add.sat and sub.sat of integers.
+void build_saturated(Assembler& a) {
+  const Type type = a.type();
+  a.op.type = type;
+  a.computes(do_lanes);
+  a.op.lanes = lanes_of(a, operation_of(a) + "_sat", type);
+  a.op.d = a.destination(0, type);
+  a.op.a = a.source(1, type);
+  a.op.b = a.source(2, type);
+}
+
   a.op.type = type;
   a.computes(do_lanes);
   a.op.lanes = lanes_of(a, operation_of(a), type);
@@ -98,6 +110,16 @@ void build_dot(Assembler& a) {
   a.computes(do_dot);
   const int form = a.mnemonic() == "dp4a" ? 0 : a.has("hi") ? 2 : 1;
   a.op.kind = static_cast<u16>((a.type(0) == Type::s32 ? 1 : 0) | (a.type(1) == Type::s32 ? 2 : 0) | form << 2);
+void build_absolute_difference(Assembler& a) {
+  a.computes(do_absolute_difference);
+  a.op.kind = a.mnemonic() == "vabsdiff4" ? 8 : 16;
+  a.op.immediate = a.has("add") ? 1 : 0;
+  a.op.d = a.destination(0, Type::b32);
+  a.op.a = a.source(1, Type::b32);
+  a.op.b = a.source(2, Type::b32);
+  a.op.c = a.source(3, Type::b32);
+}
+
   a.op.d = a.destination(0, Type::b32);
   a.op.a = a.source(1, Type::b32);
   a.op.b = a.source(2, Type::b32);
@@ -142,6 +164,15 @@ constexpr Form kForms[] = {
     {"dp2a lo|hi u32|s32 u32|s32", "dsss", Needs::any, build_dot},
 
     {"add ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
+    {"add sat s32", "dss", Needs::any, build_saturated},
+    {"sub sat s32", "dss", Needs::any, build_saturated},
+    {"add u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"min u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"max u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"min relu s16x2|s32", "dss", Needs::sm_90, build_same},
+    {"max relu s16x2|s32", "dss", Needs::sm_90, build_same},
+    {"vabsdiff2 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
+    {"vabsdiff4 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
     {"sub ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"mul ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"fma rn|rz|rm|rp ?ftz ?sat f32", "dsss", Needs::any, build_same},

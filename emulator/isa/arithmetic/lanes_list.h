@@ -68,6 +68,18 @@ LANES_BINARY(mul24_lo_s32, u32, kLanes,
 LANES_TERNARY(sad_u32, u32, kLanes, z + (x > y ? x - y : y - x))
 LANES_TERNARY(sad_s32, u32, kLanes, z + (static_cast<s32>(x) > static_cast<s32>(y) ? x - y : y - x))
 
+// Packed integers wrap around; .sat clamps to the type, and .relu to 0.
+LANES_BINARY(add_u16x2, u16, 2 * kLanes, x + y)
+LANES_BINARY(add_s16x2, u16, 2 * kLanes, x + y)
+LANES_BINARY(min_u16x2, u16, 2 * kLanes, x < y ? x : y)
+LANES_BINARY(max_u16x2, u16, 2 * kLanes, x > y ? x : y)
+LANES_BINARY(min_s16x2, s16, 2 * kLanes, x < y ? x : y)
+LANES_BINARY(max_s16x2, s16, 2 * kLanes, x > y ? x : y)
+LANES_UNARY(rectify_s16x2, s16, 2 * kLanes, x > 0 ? x : 0)
+LANES_UNARY(rectify_s32, s32, kLanes, x > 0 ? x : 0)
+LANES_BINARY(add_sat_s32, s32, kLanes, clamped_s32(s64{x} + y))
+LANES_BINARY(sub_sat_s32, s32, kLanes, clamped_s32(s64{x} - y))
+
 LANES_UNARY(popc_b32, u32, kLanes, __builtin_popcount(x))
 LANES_UNARY(clz_b32, u32, kLanes, x != 0 ? __builtin_clz(x) : 32)
 LANES_UNARY(brev_b32, u32, kLanes, reversed32(x))
