@@ -29,6 +29,7 @@ LaneFunction lanes_of(const Assembler& a, std::string_view name, Type type) {
 std::string operation_of(const Assembler& a) {
   std::string name(a.mnemonic());
   if (name == "mul24") return name + "_lo";
+  if (name == "div" && a.has("approx")) return name + "_approx";
   for (const std::string_view part : {"lo", "hi", "wide"}) {
     if (a.has(part)) name += fmt::format("_{}", part);
   }
