@@ -60,7 +60,10 @@ void build_same(Assembler& a) {
   a.computes(do_lanes);
   std::string name = operation_of(a);
   if (name == "mad") name = "fma";  // floating-point mad.rn
-  if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) name += "3";
+  if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) {
+    if (!a.target_has(Needs::sm_100)) a.refuse("three operands need {}", description_of(Needs::sm_100));
+    name += "3";
+  }
   if (a.has("NaN")) name += "_nan";
   a.op.lanes = lanes_of(a, name, type);
   a.op.d = a.destination(0, type);
@@ -70,10 +73,6 @@ void build_same(Assembler& a) {
   finish_floats(a, type);
 }
 
-// The product is twice as wide as the factors.
-void build_wide(Assembler& a) {
-  const Type type = a.type();
-  const Type wide = ptx::size_of(type) == 2 ? Type::b32 : Type::b64;
 // add.sat and sub.sat of integers.
 void build_saturated(Assembler& a) {
   const Type type = a.type();
@@ -85,6 +84,10 @@ void build_saturated(Assembler& a) {
   a.op.b = a.source(2, type);
 }
 
+// The product is twice as wide as the factors.
+void build_wide(Assembler& a) {
+  const Type type = a.type();
+  const Type wide = ptx::size_of(type) == 2 ? Type::b32 : Type::b64;
   a.op.type = type;
   a.computes(do_lanes);
   a.op.lanes = lanes_of(a, operation_of(a), type);
@@ -107,10 +110,6 @@ void build_carry(Assembler& a) {
   if (a.count() > 3) a.op.c = a.source(3, type);
 }
 
-void build_dot(Assembler& a) {
-  a.computes(do_dot);
-  const int form = a.mnemonic() == "dp4a" ? 0 : a.has("hi") ? 2 : 1;
-  a.op.kind = static_cast<u16>((a.type(0) == Type::s32 ? 1 : 0) | (a.type(1) == Type::s32 ? 2 : 0) | form << 2);
 void build_absolute_difference(Assembler& a) {
   a.computes(do_absolute_difference);
   a.op.kind = a.mnemonic() == "vabsdiff4" ? 8 : 16;
@@ -121,6 +120,10 @@ void build_absolute_difference(Assembler& a) {
   a.op.c = a.source(3, Type::b32);
 }
 
+void build_dot(Assembler& a) {
+  a.computes(do_dot);
+  const int form = a.mnemonic() == "dp4a" ? 0 : a.has("hi") ? 2 : 1;
+  a.op.kind = static_cast<u16>((a.type(0) == Type::s32 ? 1 : 0) | (a.type(1) == Type::s32 ? 2 : 0) | form << 2);
   a.op.d = a.destination(0, Type::b32);
   a.op.a = a.source(1, Type::b32);
   a.op.b = a.source(2, Type::b32);
@@ -161,10 +164,6 @@ constexpr Form kForms[] = {
     {"neg s16|s32|s64", "ds", Needs::any, build_same},
     {"min u16|s16|u32|s32|u64|s64", "dss", Needs::any, build_same},
     {"max u16|s16|u32|s32|u64|s64", "dss", Needs::any, build_same},
-    {"dp4a u32|s32 u32|s32", "dsss", Needs::any, build_dot},
-    {"dp2a lo|hi u32|s32 u32|s32", "dsss", Needs::any, build_dot},
-
-    {"add ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"add sat s32", "dss", Needs::any, build_saturated},
     {"sub sat s32", "dss", Needs::any, build_saturated},
     {"add u16x2|s16x2", "dss", Needs::sm_90, build_same},
@@ -174,6 +173,10 @@ constexpr Form kForms[] = {
     {"max relu s16x2|s32", "dss", Needs::sm_90, build_same},
     {"vabsdiff2 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
     {"vabsdiff4 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
+    {"dp4a u32|s32 u32|s32", "dsss", Needs::any, build_dot},
+    {"dp2a lo|hi u32|s32 u32|s32", "dsss", Needs::any, build_dot},
+
+    {"add ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"sub ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"mul ?rn|rz|rm|rp ?ftz ?sat f32", "dss", Needs::any, build_same},
     {"fma rn|rz|rm|rp ?ftz ?sat f32", "dsss", Needs::any, build_same},
