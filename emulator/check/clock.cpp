@@ -34,6 +34,7 @@ void Published::acquire(Clocks& to, u64 cluster) const {
   Clocks known = own != by_cluster_.end() ? own->second : Clocks{};
   auto others = std::make_shared<Clocks::Others>();
   for (const auto& [from, clocks] : by_cluster_) {
+    known.launches = known.launches || clocks.launches;
     if (from != cluster) others->emplace(from, clocks);
   }
   if (!others->empty()) known.others = std::move(others);

@@ -69,8 +69,9 @@ struct Clocks {
   Clock seen;       // events that happened before, and whose writes are visible
   Clock performed;  // events that happened before, but whose writes may not be visible; relaxed edges raise only this
   Clock visible;    // events whose writes to shared memory the asynchronous proxy may read, by fence.proxy.async
-  Clock visible_global;  // the same for global memory
-  Clock announced;       // mbarrier inits visible to that proxy and to the cluster, by fence.mbarrier_init
+  Clock visible_global;   // the same for global memory
+  Clock announced;        // mbarrier inits visible to that proxy and to the cluster, by fence.mbarrier_init
+  bool launches = false;  // whether the launches before this one have happened before: after griddepcontrol.wait
   std::shared_ptr<const Others> others;  // clocks of the actors of other clusters; null if there are none
 
   void join(const Clocks& other) {
@@ -79,6 +80,7 @@ struct Clocks {
     visible.join(other.visible);
     visible_global.join(other.visible_global);
     announced.join(other.announced);
+    launches = launches || other.launches;
     if (other.others != others) join_others(other, false);
   }
   // Keeps the events of this cluster that both cover, and drops those of other clusters.
@@ -88,10 +90,12 @@ struct Clocks {
     visible.meet(other.visible);
     visible_global.meet(other.visible_global);
     announced.meet(other.announced);
+    launches = launches && other.launches;
     others = nullptr;
   }
   void join_relaxed(const Clocks& other) {
     performed.join(other.performed);
+    launches = launches || other.launches;
     if (other.others != others) join_others(other, true);
   }
   // Returns whether the clock `kind` covers an access by cluster `own` or by another cluster.

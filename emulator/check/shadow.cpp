@@ -135,6 +135,21 @@ void Shadow::forget(Cell* cells, u32 size, Range range) {
   });
 }
 
+void Shadow::visit(Cell cell, u32 size, u64 address, const Visitor& f) const {
+  if ((cell & kSplit) != 0) {
+    const u32 index = cell & ~kSplit, part = part_of(size);
+    const std::span<const Cell> parts =
+        size == kRow ? std::span<const Cell>(rows_.all[index]) : std::span<const Cell>(words_.all[index]);
+    for (std::size_t i = 0; i < parts.size(); ++i) visit(parts[i], part, address + i * part, f);
+    return;
+  }
+  const Stamp& writer = states_[cell].bytes.writer;
+  const Stamp& reader = states_[cell].bytes.readers[0];
+  const auto weak = [](const Stamp& stamp) { return stamp && (stamp.flags & Access::kStrong) == 0; };
+  if (writer || reader)
+    f(address, size, writer ? writer : reader, static_cast<bool>(writer), !weak(writer) && !weak(reader));
+}
+
 // Two accesses of different lanes of a warp are unordered between two of its synchronising instructions. A channel has
 // no lanes.
 bool Shadow::ordered(const Stamp& earlier, const Access& access, Clock Clocks::*kind) const {

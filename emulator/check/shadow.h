@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,10 @@ class Shadow {
     record(recording_of(access), cells, size, range, address);
   }
   void forget(Cell* cells, u32 size, Range range);
+  // Calls f(address, bytes, the write, or a read if there is none, whether all are strong) for each part of a cell of
+  // `size` bytes at `address` that has been accessed, in ascending order.
+  using Visitor = std::function<void(u64 address, u32 bytes, const Stamp& stamp, bool written, bool strong)>;
+  void visit(Cell cell, u32 size, u64 address, const Visitor& f) const;
   // The same for many ranges of one access.
   struct Recording {
     const Access& access;

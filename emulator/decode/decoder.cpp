@@ -116,9 +116,10 @@ void Decoder::emit(Frame& frame, const ptx::Instruction& instruction) {
 
 void Decoder::emit_plain(Frame& frame, const ptx::Instruction& instruction) {
   const Match found = forms_.match(instruction);
-  if (!has(module_.target, found.form->needs)) {
-    throw_fault(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode,
-                description_of(found.form->needs), module_.target);
+  for (const Needs needs : {found.form->needs, needs_of_modifiers(instruction)}) {
+    if (has(module_.target, needs)) continue;
+    throw_fault(FaultKind::unsupported, "{} needs {}; the target is {}", instruction.opcode, description_of(needs),
+                module_.target);
   }
   Assembler assembler(frame, instruction, found, module_.target);
   guard(frame, instruction, assembler.op);

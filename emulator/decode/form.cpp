@@ -227,12 +227,34 @@ std::vector<std::string> FormTable::uncovered(bool modifiers) const {
   return missing;
 }
 
+Needs needs_of_modifiers(const ptx::Instruction& instruction) {
+  struct Feature {
+    std::string_view mnemonics, given, with;  // alternatives; empty: any
+    Needs needs;
+  };
+  static constexpr Feature kFeatures[] = {
+      {"", "cluster|shared::cluster", "", Needs::sm_90},
+      {"mbarrier", "try_wait|expect_tx|relaxed", "", Needs::sm_90},
+      {"add|sub|mul|ex2|tanh|setp|atom|red", "bf16|bf16x2", "", Needs::sm_90},
+      {"cvt", "bf16", "f16|f64|u8|u16|u32|u64|s8|s16|s32|s64", Needs::sm_90},
+      {"cvt", "tf32", "rn|rz", Needs::sm_90},
+      {"cvt", "e4m3x2|e5m2x2", "", Needs::sm_89},
+      {"mma", "e4m3|e5m2", "", Needs::sm_89},
+  };
+  for (const Feature& feature : kFeatures) {
+    const auto has = [&](std::string_view names) { return names.empty() || has_one_of(instruction, names); };
+    if (has(feature.mnemonics) && has(feature.given) && has(feature.with)) return feature.needs;
+  }
+  return Needs::any;
+}
+
 bool has(std::string_view target, Needs needs) {
   const Number number = number_in(target);
   const bool exact = number.suffix == 'a' || number.suffix == 'f';
   switch (needs) {
     case Needs::any: return true;
     case Needs::sm_80: return number.value >= 80;
+    case Needs::sm_89: return number.value >= 89;
     case Needs::sm_90: return number.value >= 90;
     case Needs::sm_100: return number.value >= 100;
     case Needs::wgmma: return number.value == 90 && exact;
@@ -244,9 +266,10 @@ bool has(std::string_view target, Needs needs) {
 }
 
 std::string_view description_of(Needs needs) {
-  static constexpr std::array<std::string_view, 8> kWords = {
-      "any target", "sm_80 or newer",     "sm_90 or newer",     "sm_100 or newer",
-      "sm_90a",     "sm_100a to sm_110a", "sm_120a or sm_121a", "a target with a suffix, sm_90a or newer"};
+  static constexpr std::array<std::string_view, 9> kWords = {
+      "any target",         "sm_80 or newer",     "sm_89 or newer",
+      "sm_90 or newer",     "sm_100 or newer",    "sm_90a",
+      "sm_100a to sm_110a", "sm_120a or sm_121a", "a target with a suffix, sm_90a or newer"};
   return kWords[static_cast<std::size_t>(needs)];
 }
 

@@ -18,6 +18,7 @@ class Assembler;
 enum class Needs : u8 {
   any,
   sm_80,
+  sm_89,
   sm_90,
   sm_100,         // and later, family-specific or not
   wgmma,          // sm_90a only
@@ -76,6 +77,8 @@ class FormTable {
   std::unique_ptr<const Rows> rows_;
 };
 
+// Returns what the modifiers need of the target beyond the form, as ptxas 13.0 enforces it.
+Needs needs_of_modifiers(const ptx::Instruction& instruction);
 // Returns whether a target, e.g. "sm_100a", satisfies the requirement, and the requirement as text.
 bool has(std::string_view target, Needs needs);
 std::string_view description_of(Needs needs);

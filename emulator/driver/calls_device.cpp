@@ -168,7 +168,7 @@ void fill_device_calls(tma_jit::driver::Api& api) {
   api.ctx_get_current = get_current;
   api.ctx_push_current = push;
   api.ctx_pop_current = pop;
-  api.ctx_synchronize = [] { return CUDA_SUCCESS; };
+  api.ctx_synchronize = separate_launches;
   api.thread_exchange_stream_capture_mode = exchange_mode;
 }
 

@@ -56,6 +56,7 @@ CUresult allocate(CUdeviceptr* address, std::size_t bytes) {
 CUresult deallocate(CUdeviceptr address) {
   Device* device = current_device();
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  device->separated = true;
   return address == 0 || device->memory.free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -64,6 +65,7 @@ CUresult to_device(CUdeviceptr target, const void* source, std::size_t bytes) {
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, target, bytes, "cuMemcpyHtoD");
   if (refused != CUDA_SUCCESS) return refused;
+  device->separated = true;
   if (bytes == 0) return CUDA_SUCCESS;
   if (source == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(reinterpret_cast<void*>(target), source, bytes);
@@ -76,6 +78,7 @@ CUresult to_host(void* target, CUdeviceptr source, std::size_t bytes) {
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, source, bytes, "cuMemcpyDtoH");
   if (refused != CUDA_SUCCESS) return refused;
+  device->separated = true;
   if (bytes == 0) return CUDA_SUCCESS;
   if (target == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(target, reinterpret_cast<const void*>(source), bytes);
@@ -87,6 +90,7 @@ CUresult fill(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstrea
   if (device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const CUresult refused = refuse_range(*device, target, bytes, "cuMemsetD8Async");
   if (refused != CUDA_SUCCESS) return refused;
+  device->separated = true;
   if (bytes == 0) return CUDA_SUCCESS;
   std::memset(reinterpret_cast<void*>(target), byte, bytes);
   device->memory.mark_written(target, bytes);
@@ -135,7 +139,7 @@ CUresult record(CUevent event, CUstream) {
   auto* const recorded = reinterpret_cast<Event*>(event);
   recorded->when = std::chrono::steady_clock::now();
   recorded->recorded = true;
-  return CUDA_SUCCESS;
+  return separate_launches();
 }
 
 // Returns host time: how long the emulator took, not how long a device would take.
@@ -164,7 +168,7 @@ void fill_memory_calls(tma_jit::driver::Api& api) {
   api.pointer_get_attributes = pointer_attributes;
   api.stream_create = create_stream;
   api.stream_destroy = destroy_stream;
-  api.stream_synchronize = [](CUstream) { return CUDA_SUCCESS; };
+  api.stream_synchronize = [](CUstream) { return separate_launches(); };
   api.event_create = create_event;
   api.event_destroy = destroy_event;
   api.event_record = record;

@@ -119,6 +119,12 @@ Device* current_device() {
   return context_stack().top();
 }
 
+CUresult separate_launches() {
+  Device* const device = current_device();
+  if (device != nullptr) device->separated = true;
+  return CUDA_SUCCESS;
+}
+
 void remember_failure(CUresult result, std::string text) {
   Failure* const failure = last_failure();
   if (failure == nullptr) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +35,11 @@ struct Device {
   std::mutex settings_mutex;
   Settings settings;
   Counters last;  // of the last launch
+  // What may still run where the next launch is programmatic: the last one, in `stream`, and those before it that it
+  // began without. Guarded by launch_mutex. Other calls than launches in between end it.
+  EarlierLaunches earlier;
+  CUstream stream = nullptr;
+  std::atomic<bool> separated = false;
 };
 
 int count_ordinals();            // including closed devices
@@ -59,6 +65,8 @@ ContextStack& context_stack();
 
 // Returns the device whose context is current on this thread, or null.
 Device* current_device();
+// Records that the current device's launches so far are complete before its next one begins. Returns success.
+CUresult separate_launches();
 
 // Record the last failure of this thread, and map a fault to a result.
 void remember_failure(CUresult result, std::string text);

@@ -1,6 +1,7 @@
 #include "emulator/driver/launch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/driver/parameters.h"
 
@@ -14,6 +15,7 @@ constexpr u32 kMostGridX = 0x7fffffff;
 constexpr u32 kMostBlockZ = 64;
 constexpr u32 kPortableCluster = 8;
 constexpr u32 kLargestCluster = 16;
+constexpr std::size_t kMostEarlier = 8;  // launches that are taken to run at once
 
 u64 product(const Dim3& extents) {
   return u64{extents[0]} * extents[1] * extents[2];
@@ -47,6 +49,13 @@ LaunchShape shape_of(const Kernel& kernel, const CUlaunchConfig& config) {
     shape.explicit_cluster = true;
   }
   return shape;
+}
+
+bool is_programmatic(const CUlaunchConfig& config) {
+  return std::any_of(config.attrs, config.attrs + config.numAttrs, [](const CUlaunchAttribute& attribute) {
+    return attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+           attribute.value.programmaticStreamSerializationAllowed != 0;
+  });
 }
 
 void check_extents(const LaunchShape& shape) {
@@ -176,9 +185,18 @@ void launch(Kernel& kernel, const CUlaunchConfig& config, void** arguments) {
   shape.parameters = parameters.address();
   const GridWorkspace workspace(device.memory);
   if (shape.cooperative) shape.grid_workspace = workspace.address();
+  EarlierLaunches earlier = std::exchange(device.earlier, {});
+  if (device.separated.exchange(false) || device.stream != config.hStream || !is_programmatic(config)) earlier.clear();
   Machine machine(*kernel.program, shape, device.memory, device.info, settings);
   if (!settings.trace.empty()) machine.observe(std::make_unique<observe::Trace>(machine));
+  machine.follow(earlier);
   device.last = machine.run();
+  device.stream = config.hStream;
+  auto record = machine.record();
+  if (record == nullptr) return;
+  if (earlier.size() == kMostEarlier) earlier.erase(earlier.begin());
+  earlier.push_back(std::move(record));
+  device.earlier = std::move(earlier);
 }
 
 int active_clusters(const Kernel& kernel, const CUlaunchConfig& config) {

@@ -39,7 +39,15 @@ void Machine::record_global(const Block& block, u64 address, u64 bytes, const ch
   if (!settings_.races) return;
   check::Access known = access;
   known.stamp.cluster = block.cluster().number;
+  if (!earlier_.empty()) global_shadow_.check_waited(earlier_, address, bytes, known);
   global_shadow_.record(address, bytes, known);
+}
+
+std::shared_ptr<const LaunchRecord> Machine::record() const {
+  if (!settings_.races) return nullptr;
+  auto record = std::make_shared<LaunchRecord>();
+  global_shadow_.describe_to(*record);
+  return record;
 }
 
 // If a part of a unit is written, the rest may be unused padding, so that reading it is only a warning.

@@ -70,6 +70,9 @@ class Machine {
   // lasts.
   bool delays_branch() { return random_.below(4) != 0; }
   bool splits_lanes();
+  // Decides at random whether a try_wait that suspends returns false, as one does whose time limit has passed before
+  // the phase is complete. Devices have limits of their own. PTX ISA 9.0, "mbarrier.test_wait, mbarrier.try_wait".
+  bool ends_try_wait() { return random_.below(8) == 0; }
   u32 delay_length() { return u32{8} << random_.below(8); }  // up to 1,024 instructions
   AsyncEngine& async() { return async_; }
   TensorMaps& tensor_maps() { return tensor_maps_; }
@@ -78,6 +81,10 @@ class Machine {
   u64 instructions() const { return counters_.instructions; }
   // Sets the observer of the launch. Must be called before run().
   void observe(std::unique_ptr<Observer> observer);
+  // Sets the launches that may still run. Must be called before run().
+  void follow(EarlierLaunches earlier) { earlier_ = std::move(earlier); }
+  // Returns what the launch did to global memory, after run(); null if the checks are off.
+  std::shared_ptr<const LaunchRecord> record() const;
   Observer* observer() { return observer_.get(); }  // null if there is none
 
   // Memory. Each function throws Fault{bounds, alignment, cluster}; `from` is the block that executes the instruction.
@@ -193,6 +200,7 @@ class Machine {
   };
   const CachedAllocation* cached_allocation(u64 address, u64 bytes);
   GlobalShadow global_shadow_{*this};
+  EarlierLaunches earlier_;
   std::unordered_map<u64, check::Published> published_;
   void check_written(const CachedAllocation& allocation, u64 address, u64 bytes, const check::Access& access);
   std::array<CachedAllocation, 8> allocation_cache_{};

@@ -1,7 +1,10 @@
 // The cells of shared and of global memory, and the names of addresses in reports.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "emulator/check/shadow.h"
+#include "emulator/fault.h"
 #include "emulator/machine/block.h"
 #include "emulator/machine/machine.h"
 
@@ -59,6 +62,44 @@ void GlobalShadow::record(u64 address, u64 bytes, const check::Access& access) {
   for_each_page(address, bytes, [&](Page& page, Range range, u64 first) {
     check::Shadow::record(page.data(), kRow, range, first, access);
   });
+}
+
+void GlobalShadow::check_waited(const EarlierLaunches& earlier, u64 address, u64 bytes,
+                                const check::Access& access) const {
+  if (access.clocks->launches) return;
+  const bool strong = (access.stamp.flags & check::Access::kStrong) != 0;
+  for (const auto& record : earlier) {
+    const EarlierAccess* const conflict = record->find_conflict(address, bytes, access.write, strong);
+    if (conflict == nullptr) continue;
+    const char* const now = access.write ? "written" : "read";
+    throw Fault{FaultKind::race,
+                fmt::format("{} is {} by a launch that has not waited for one before it, which {} it",
+                            location(std::max(address, conflict->begin)), now, conflict->written ? "wrote" : "read"),
+                "execute griddepcontrol.wait (grid::wait) before the access, in the same thread or before a barrier of "
+                "it; launched programmatically, a kernel begins while those before it run",
+                fmt::format("  {} by {}\n{}", conflict->written ? "written" : "read", conflict->place,
+                            side(access.stamp, fmt::format("then {}", now)))};
+  }
+}
+
+void GlobalShadow::describe_to(LaunchRecord& record) const {
+  std::map<u64, const Page*> pages;
+  for (const auto& [number, page] : pages_) pages[number] = page.get();
+  std::unordered_map<const Op*, const char*> places;
+  for (const auto& [number, page] : pages) {
+    for (std::size_t i = 0; i < page->size(); ++i) {
+      visit((*page)[i], kRow, number * kPage + i * kRow,
+            [&](u64 address, u32 bytes, const check::Stamp& stamp, bool written, bool strong) {
+              const char*& place = places[stamp.op];
+              if (place == nullptr) {
+                place = record.keep(stamp.op == nullptr ? "a launch before"
+                                                        : fmt::format("{} at {}", machine_.program().function->name,
+                                                                      machine_.location_of(*stamp.op)));
+              }
+              record.add({address, address + bytes, written, strong, stamp.op, place});
+            });
+    }
+  }
 }
 
 void GlobalShadow::forget(u64 address, u64 bytes) {

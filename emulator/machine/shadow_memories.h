@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/check/shadow.h"
+#include "emulator/machine/earlier_launches.h"
 
 namespace tma_jit::emulator {
 
@@ -41,6 +42,10 @@ class GlobalShadow : public check::Shadow {
   explicit GlobalShadow(const Machine& machine)
       : check::Shadow({&check::Clocks::visible_global, true, false, "fence.proxy.async.global"}), machine_(machine) {}
   void record(u64 address, u64 bytes, const check::Access& access);
+  // Checks an access by a launch that began while earlier ones may still run. Throws Fault{race}.
+  void check_waited(const EarlierLaunches& earlier, u64 address, u64 bytes, const check::Access& access) const;
+  // Adds all accesses of the launch.
+  void describe_to(LaunchRecord& record) const;
   // Resets memory that a kernel has freed.
   void forget(u64 address, u64 bytes);
 

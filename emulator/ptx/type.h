@@ -25,6 +25,8 @@ enum class Type : u8 {
   f32,
   f16x2,
   bf16x2,
+  u16x2,
+  s16x2,
   tf32,
   u64,
   s64,
@@ -42,7 +44,7 @@ std::string_view name_of(Type type);
 
 // Returns the size in bytes; 1 for a predicate.
 constexpr int size_of(Type type) {
-  constexpr int kBytes[] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 16};
+  constexpr int kBytes[] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 16};
   static_assert(sizeof kBytes / sizeof kBytes[0] == static_cast<std::size_t>(Type::b128) + 1);
   return kBytes[static_cast<std::size_t>(type)];
 }

@@ -93,6 +93,40 @@ extern "C" __global__ void follower(View<const f32, 1> X, View<f32, 1> Y, const 
   CHECK(values == std::vector<float>(kCount, 32 + 64 + 32));
 }
 
+TEST_CASE("A stage whose kernel says that it waits, and does not, is reported") {
+  constexpr const char* kHasty = R"cu(//! kernel  hasty
+//! arch    sm_90a
+//! dim     N
+//! tensor  X : f32[N]
+//! tensor  Y : f32[N] out
+//! launch  grid ceil_div(N, 32)  block 32  waits
+#include "device/types.cuh"
+
+extern "C" __global__ void hasty(View<const f32, 1> X, View<f32, 1> Y, const Dims dims) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < dims.N) Y.data[i] = X.data[i] + 1;
+}
+)cu";
+  Engine engine = emulated_engine("sm_90a");
+  REQUIRE(engine.add_template("hasty.cu", kHasty));
+  constexpr std::int64_t kCount = 100;
+  auto memory = DeviceBuffer::allocate(engine, 3 * kCount * sizeof(float));
+  REQUIRE(memory);
+  REQUIRE(memory->fill(0));
+  const auto vector = [&](std::uint64_t index) {
+    return Tensor::row_major(memory->address() + index * kCount * sizeof(float), DType::f32, {kCount});
+  };
+  auto chain = engine.chain({{.kernel = "hasty", .tensors = {{"X", vector(0)}, {"Y", vector(1)}}},
+                             {.kernel = "hasty", .tensors = {{"X", vector(1)}, {"Y", vector(2)}}}});
+  REQUIRE_MESSAGE(chain, chain.error().text());
+  const auto launched = chain->launch();
+  REQUIRE_FALSE(launched);
+  CAPTURE(launched.error().text());
+  CHECK(launched.error().text().find("is read by a launch that has not waited for one before it, which wrote it") !=
+        std::string::npos);
+  CHECK(launched.error().text().find("hasty.cu:11") != std::string::npos);
+}
+
 TEST_CASE("A stage that reads early what lies backwards around an earlier stage's result is launched plainly") {
   constexpr const char* kEarly = R"cu(//! kernel  early
 //! arch    sm_90a

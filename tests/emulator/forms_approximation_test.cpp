@@ -62,6 +62,29 @@ TEST_CASE("Forms: approximations are as close as PTX promises") {
   }
 }
 
+TEST_CASE("Forms: div.approx by more than 2^126 gives 0, and NaN of infinity") {
+  const std::string large = "and.b32 @2, @2, 0x807fffff; or.b32 @2, @2, 0x7f000000; ";
+  check_forms({{"and.b32 @1, @1, 0xbfffffff; " + large + "div.approx.f32 #10, @1, @2;", 4, 4,
+                [](u64 a, u64 b, u64) { return (a ^ b) & 0x80000000; }},
+               {large + "mov.b32 @1, 0x7f800000; div.approx.f32 #10, @1, @2;", 4, 4,
+                [](u64, u64, u64) { return u64{0x7fffffff}; }},
+               {"and.b32 @1, @1, 0xbfffffff; " + large + "div.full.f32 #10, @1, @2;", 4, 4,
+                [](u64 a, u64 b, u64) { return bits(f(a & 0xbfffffff) / f((b & 0x807fffff) | 0x7f000000)); }}},
+              any_bits);
+}
+
+TEST_CASE("Forms: arithmetic in f32 gives one NaN") {
+  for (const char* operation :
+       {"add.f32 #10, @1, @2;", "sub.f32 #10, @1, @2;", "mul.f32 #10, @1, @2;", "div.rn.f32 #10, @1, @2;",
+        "fma.rn.f32 #10, @1, @2, @3;", "sqrt.rn.f32 #10, @1;", "rcp.rn.f32 #10, @1;", "ex2.approx.f32 #10, @1;"}) {
+    check_forms(
+        {{std::string("or.b32 @1, @1, 0xff800001; ") + operation, 4, 4, [](u64, u64, u64) { return u64{0x7fffffff}; }}},
+        any_bits);
+  }
+  check_forms({{"mov.b32 @1, 0x7f800000; sub.f32 #10, @1, @1;", 4, 4, [](u64, u64, u64) { return u64{0x7fffffff}; }}},
+              any_bits);
+}
+
 TEST_CASE("Forms: approximations in f64") {
   for (const auto& [text, function] :
        {std::pair{"rsqrt.approx.f64 %g2, %g1;", +[](double v) { return 1 / std::sqrt(v); }},

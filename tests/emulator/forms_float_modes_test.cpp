@@ -81,8 +81,10 @@ Form form_of(const Operation<T>& operation, const Rounding& rounding, const std:
             if constexpr (sizeof(T) == 4)
               if (flushes) x = flushed(x), y = flushed(y), z = flushed(z);
             T result = rounded(rounding.mode, operation.compute, x, y, z);
-            if constexpr (sizeof(T) == 4)
+            if constexpr (sizeof(T) == 4) {
               if (flushes) result = flushed(result);
+              if (result != result) return u64{0x7fffffff};
+            }
             if (saturates) result = result > 1 ? T{1} : result > 0 ? result : T{0};
             return bits(result);
           }};

@@ -1,6 +1,8 @@
 // Integer and logic forms in every type, against the host's arithmetic in that type.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <vector>
 
 #include "emulator/form_check.h"
 
@@ -152,6 +154,76 @@ TEST_CASE("Forms: wide products of 16 bits, 24-bit products, carries of every ty
           }}},
         any_bits);
   }
+}
+
+namespace {
+
+// Applies f to each part of `bits` bits of a and b, sign-extended if they are of a signed type.
+template <class F> u64 each_part(u64 a, u64 b, int bits, bool is_signed, F f) {
+  u64 result = 0;
+  for (int at = 0; at < 32; at += bits) {
+    const auto part = [&](u64 x) {
+      const s64 top = static_cast<s64>(x << (64 - at - bits));
+      return is_signed ? top >> (64 - bits) : static_cast<s64>(static_cast<u64>(top) >> (64 - bits));
+    };
+    result |= (static_cast<u64>(f(part(a), part(b))) & ((u64{1} << bits) - 1)) << at;
+  }
+  return result;
+}
+
+// Counts bits of a from bit `from` on, as a loop over text would.
+u64 nth_set_bit(u64 a, u64 from, s64 nth) {
+  std::vector<u64> found;
+  for (s64 bit = static_cast<s64>(from); bit >= 0 && bit < 32; bit += nth < 0 ? -1 : 1) {
+    if ((a >> bit & 1) != 0) found.push_back(static_cast<u64>(bit));
+  }
+  if (nth == 0) return from < 32 && (a >> from & 1) != 0 ? from : 0xffffffff;
+  const u64 index = static_cast<u64>(std::abs(nth)) - 1;
+  return index < found.size() ? found[index] : 0xffffffff;
+}
+
+}  // namespace
+
+TEST_CASE("Forms: packed integers, saturation, absolute differences of parts, the n-th bit that is set") {
+  std::vector<Form> forms;
+  const auto add = [&](const std::string& text, std::function<u64(u64, u64, u64)> expected) {
+    forms.push_back({text, 4, 4, std::move(expected)});
+  };
+  const auto least = [](s64 a, s64 b) { return std::min(a, b); };
+  const auto most = [](s64 a, s64 b) { return std::max(a, b); };
+  const auto rectified = [](s64 x) { return std::max<s64>(x, 0); };
+  const auto clamped = [](s64 x) { return static_cast<u64>(std::clamp<s64>(x, -s64{0x80000000}, 0x7fffffff)); };
+  for (const bool is_signed : {false, true}) {
+    const std::string type = is_signed ? "s16x2" : "u16x2";
+    add("add." + type + " #10, @1, @2;",
+        [=](u64 a, u64 b, u64) { return each_part(a, b, 16, is_signed, [](s64 x, s64 y) { return x + y; }); });
+    add("min." + type + " #10, @1, @2;", [=](u64 a, u64 b, u64) { return each_part(a, b, 16, is_signed, least); });
+    add("max." + type + " #10, @1, @2;", [=](u64 a, u64 b, u64) { return each_part(a, b, 16, is_signed, most); });
+  }
+  for (const auto& [type, bits] : {std::pair{"s16x2", 16}, {"s32", 32}}) {
+    const std::string operands = std::string(type) + " #10, @1, @2;";
+    add("min.relu." + operands, [=, bits = bits](u64 a, u64 b, u64) {
+      return each_part(a, b, bits, true, [=](s64 x, s64 y) { return rectified(least(x, y)); });
+    });
+    add("max.relu." + operands, [=, bits = bits](u64 a, u64 b, u64) {
+      return each_part(a, b, bits, true, [=](s64 x, s64 y) { return rectified(most(x, y)); });
+    });
+  }
+  add("add.sat.s32 #10, @1, @2;", [=](u64 a, u64 b, u64) { return clamped(s64{s(a)} + s(b)); });
+  add("sub.sat.s32 #10, @1, @2;", [=](u64 a, u64 b, u64) { return clamped(s64{s(a)} - s(b)); });
+  const auto apart = [](s64 a, s64 b) { return std::abs(a - b); };
+  for (const int bits : {8, 16}) {
+    const std::string name = bits == 8 ? "vabsdiff4.u32.u32.u32" : "vabsdiff2.u32.u32.u32";
+    add(name + " #10, @1, @2, @3;", [=](u64 a, u64 b, u64) { return each_part(a, b, bits, false, apart); });
+    add(name + ".add #10, @1, @2, @3;", [=](u64 a, u64 b, u64 c) {
+      const u64 parts = each_part(a, b, bits, false, apart);
+      for (int at = 0; at < 32; at += bits) c += parts >> at & ((u64{1} << bits) - 1);
+      return c;
+    });
+  }
+  add("and.b32 @2, @2, 31; and.b32 @3, @3, 15; sub.s32 @3, @3, 8; fns.b32 #10, @1, @2, @3;",
+      [](u64 a, u64 b, u64 c) { return nth_set_bit(a, b & 31, static_cast<s64>(c & 15) - 8); });
+  check_forms(forms, any_bits);
 }
 
 TEST_CASE("Forms: logic and shifts of every width, and of predicates") {

@@ -252,6 +252,42 @@ TEST_CASE("Forms: atomics and reductions of every operation, type and space") {
       [](u32) { return 77U; });
 }
 
+TEST_CASE("Forms: cas and exch of 16 bytes") {
+  // Words 0 to 3 of each thread's row are old, 4 to 7 become what memory holds, 8 to 11 what the instruction returns.
+  const auto check_wide = [](const std::string& instruction, bool shared) {
+    TestMemory memory(device_of("sm_90a"), 32 * 64);
+    for (u32 i = 0; i < 32 * 16; ++i) memory.as<u32>()[i] = i;
+    const std::string at = shared ? "[%r1]" : "[%d1]";
+    run_ptx(kernel_text(".reg .b128 %q<8>; .reg .b64 %w<8>;\nmul.wide.u32 %d1, %t, 64; add.u64 %d1, %d1, %base;\n"
+                        "mov.u32 %r1, wide; shl.b32 %r2, %t, 4; add.u32 %r1, %r1, %r2;\n"
+                        "ld.global.b128 %q1, [%d1]; mov.b64 %w1, 77; mov.b64 %w2, 88; mov.b128 %q2, {%w1, %w2};\n" +
+                            std::string(shared ? "st.shared.b128 [%r1], %q1;\n" : "") + instruction + at +
+                            (instruction.find("cas") != std::string::npos ? ", %q1, %q2;\n" : ", %q2;\n") + "ld." +
+                            (shared ? "shared" : "global") + ".b128 %q4, " + at +
+                            ";\nst.global.b128 [%d1+16], %q4; st.global.b128 [%d1+32], %q3;",
+                        "sm_90a", ".shared .align 16 .b8 wide[512];\n"),
+            memory);
+    for (u32 t = 0; t < 32; ++t) {
+      const u32* const row = memory.as<u32>() + std::size_t{16} * t;
+      CHECK(row[4] == 77);
+      CHECK(row[6] == 88);
+      for (u32 i = 0; i < 4; ++i) CHECK(row[8 + i] == 16 * t + i);
+    }
+  };
+  for (const char* order : {".relaxed.cta", ".acquire.cluster", ".release.sys"})
+    check_wide(std::string("atom") + order + ".global.exch.b128 %q3, ", false);
+  for (const char* space : {".shared::cta", ".shared::cluster"})
+    check_wide(std::string("atom") + space + ".exch.b128 %q3, ", true);
+  for (const bool shared : {false, true}) {
+    const std::string space = shared ? ".shared" : ".global";
+    check_wide("atom" + space + ".exch.b128 %q3, ", shared);
+    check_wide("atom.acq_rel.gpu" + space + ".cas.b128 %q3, ", shared);
+    check_wide("mov.b64 %w3, 5; mov.b128 %q5, {%w1, %w3}; atom" + space + ".cas.b128 %q3, " +
+                   (shared ? "[%r1]" : "[%d1]") + ", %q5, %q2; atom" + space + ".cas.b128 %q3, ",
+               shared);
+  }
+}
+
 TEST_CASE("Forms: sums of f32 flush subnormal numbers in global memory and nowhere else") {
   const auto left = [](const std::string& instruction, const std::string& back) {
     TestMemory memory(device_of("sm_100a"), 256);

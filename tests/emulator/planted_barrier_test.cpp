@@ -50,6 +50,16 @@ TEST_CASE("Planted: mbarriers, their lives, counts and phases") {
        5,
        2,
        {.block = 64}},
+      {"a try_wait that is not repeated until it succeeds",
+       "race",
+       "setp.eq.u32 %p1, %t, 0; setp.ge.u32 %p3, %t, 480; mov.u32 %r1, 0;\n"
+       "@%p1 mbarrier.init.shared.b64 [m], 32;\n@%p1 st.shared.u32 [s], %t;\nbar.sync 0;\n@!%p3 bra READ;\n"
+       "LOOP: add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 2000; @%p2 bra LOOP;\n"
+       "st.shared.u32 [s], %r1;\nmbarrier.arrive.shared.b64 %d1, [m];\nbra END;\n"
+       "READ: mbarrier.try_wait.parity.shared.b64 %p2, [m], 0;\nld.shared.u32 %r2, [s];\nEND:",
+       0,
+       0,
+       {.block = 512}},
       {"a word that its reader was told of by a relaxed arrival",
        "race",
        "setp.eq.u32 %p1, %t, 0; setp.ge.u32 %p3, %t, 32; @%p1 mbarrier.init.shared.b64 [m], 1; bar.sync 0;\n"

@@ -151,3 +151,36 @@ TEST_CASE("Comparisons, reciprocals and conversions agree with their types") {
           "{.reg.b8 x; cvt.rn.satfinite.e2m1x2.f32 x, %f1, %f2;}"},
          {"cvt.rn.satfinite.e2m1x2.f32 %h1, %f1, %f2;", "cvt.rn.f16x2.e2m1x2 %r1, %h1;"}});
 }
+
+TEST_CASE("What a modifier or an operand needs of the target agrees") {
+  check({"sm_80",
+         {"fma.rn.bf16 %h1, %h2, %h3, %h4;", "min.bf16 %h1, %h2, %h3;", "cvt.rn.bf16.f32 %h1, %f2;",
+          "cvt.f32.bf16 %f1, %h2;", "cvt.rna.tf32.f32 %r1, %f2;", "atom.add.noftz.f16x2 %r1, [%d2], %r3;",
+          "mbarrier.test_wait.parity.shared.b64 %p1, [s], %r1;", "mbarrier.arrive.shared.b64 %d1, [s];",
+          "mbarrier.arrive.noComplete.shared.b64 %d1, [s], 2;", "ld.acquire.gpu.global.u32 %r1, [%d2];"},
+         {"add.bf16 %h1, %h2, %h3;",
+          "sub.bf16x2 %r1, %r2, %r3;",
+          "mul.bf16x2 %r1, %r2, %r3;",
+          "ex2.approx.ftz.bf16 %h1, %h2;",
+          "tanh.approx.bf16 %h1, %h2;",
+          "setp.eq.bf16 %p1, %h2, %h3;",
+          "cvt.rn.bf16.s32 %h1, %r2;",
+          "cvt.rzi.s32.bf16 %r1, %h2;",
+          "cvt.f64.bf16 %g1, %h2;",
+          "cvt.rn.bf16.f16 %h1, %h2;",
+          "cvt.rn.tf32.f32 %r1, %f2;",
+          "cvt.rn.satfinite.e4m3x2.f32 %h1, %f2, %f3;",
+          "mbarrier.try_wait.shared.b64 %p1, [s], %d1;",
+          "mbarrier.arrive.expect_tx.shared.b64 %d1, [s], 16;",
+          "mbarrier.arrive.shared.b64 %d1, [s], 2;",
+          "mbarrier.arrive.relaxed.cta.shared.b64 %d1, [s];",
+          "fence.acq_rel.cluster;",
+          "ld.acquire.cluster.global.u32 %r1, [%d2];",
+          "ld.shared::cluster.u32 %r1, [%r2];",
+          "atom.add.noftz.bf16 %h1, [%d2], %h3;",
+          "red.global.add.noftz.bf16x2 [%d2], %r3;",
+          "min.u16x2 %r1, %r2, %r3;",
+          "max.f32 %f1, %f2, %f3, %f4;"}});
+  check({"sm_90a", {"max.f32 %f1, %f2, %f3;", "max.relu.s32 %r1, %r2, %r3;"}, {"max.f32 %f1, %f2, %f3, %f4;"}});
+  check({"sm_100a", {"max.f32 %f1, %f2, %f3, %f4;"}, {"max.relu.u16x2 %r1, %r2, %r3;", "sub.s16x2 %r1, %r2, %r3;"}});
+}

@@ -1,5 +1,6 @@
-// add sub mul mad fma div rem min max abs neg and the approximations. PTX ISA 9.0, "Integer Arithmetic Instructions",
-// "Floating Point Instructions", "Half Precision Floating Point Instructions", "Mixed Precision".
+// add sub mul mad fma div rem min max abs neg, the approximations, and of the video instructions those that functions
+// of CUDA C++ become. PTX ISA 9.0, "Integer Arithmetic Instructions", "Floating Point Instructions", "Half Precision
+// Floating Point Instructions", "Video Instructions".
 #include <cfenv>
 
 #include "emulator/decode/assembler.h"
@@ -28,6 +29,7 @@ LaneFunction lanes_of(const Assembler& a, std::string_view name, Type type) {
 std::string operation_of(const Assembler& a) {
   std::string name(a.mnemonic());
   if (name == "mul24") return name + "_lo";
+  if (name == "div" && a.has("approx")) return name + "_approx";
   for (const std::string_view part : {"lo", "hi", "wide"}) {
     if (a.has(part)) name += fmt::format("_{}", part);
   }
@@ -58,7 +60,10 @@ void build_same(Assembler& a) {
   a.computes(do_lanes);
   std::string name = operation_of(a);
   if (name == "mad") name = "fma";  // floating-point mad.rn
-  if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) name += "3";
+  if (type == Type::f32 && a.count() == 4 && (name == "min" || name == "max")) {
+    if (!a.target_has(Needs::sm_100)) a.refuse("three operands need {}", description_of(Needs::sm_100));
+    name += "3";
+  }
   if (a.has("NaN")) name += "_nan";
   a.op.lanes = lanes_of(a, name, type);
   a.op.d = a.destination(0, type);
@@ -66,6 +71,17 @@ void build_same(Assembler& a) {
   if (a.count() > 2) a.op.b = a.source(2, type);
   if (a.count() > 3) a.op.c = a.source(3, type);
   finish_floats(a, type);
+}
+
+// add.sat and sub.sat of integers.
+void build_saturated(Assembler& a) {
+  const Type type = a.type();
+  a.op.type = type;
+  a.computes(do_lanes);
+  a.op.lanes = lanes_of(a, operation_of(a) + "_sat", type);
+  a.op.d = a.destination(0, type);
+  a.op.a = a.source(1, type);
+  a.op.b = a.source(2, type);
 }
 
 // The product is twice as wide as the factors.
@@ -92,6 +108,16 @@ void build_carry(Assembler& a) {
   a.op.a = a.source(1, type);
   a.op.b = a.source(2, type);
   if (a.count() > 3) a.op.c = a.source(3, type);
+}
+
+void build_absolute_difference(Assembler& a) {
+  a.computes(do_absolute_difference);
+  a.op.kind = a.mnemonic() == "vabsdiff4" ? 8 : 16;
+  a.op.immediate = a.has("add") ? 1 : 0;
+  a.op.d = a.destination(0, Type::b32);
+  a.op.a = a.source(1, Type::b32);
+  a.op.b = a.source(2, Type::b32);
+  a.op.c = a.source(3, Type::b32);
 }
 
 void build_dot(Assembler& a) {
@@ -138,6 +164,15 @@ constexpr Form kForms[] = {
     {"neg s16|s32|s64", "ds", Needs::any, build_same},
     {"min u16|s16|u32|s32|u64|s64", "dss", Needs::any, build_same},
     {"max u16|s16|u32|s32|u64|s64", "dss", Needs::any, build_same},
+    {"add sat s32", "dss", Needs::any, build_saturated},
+    {"sub sat s32", "dss", Needs::any, build_saturated},
+    {"add u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"min u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"max u16x2|s16x2", "dss", Needs::sm_90, build_same},
+    {"min relu s16x2|s32", "dss", Needs::sm_90, build_same},
+    {"max relu s16x2|s32", "dss", Needs::sm_90, build_same},
+    {"vabsdiff2 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
+    {"vabsdiff4 u32 u32 u32 ?add", "dsss", Needs::any, build_absolute_difference},
     {"dp4a u32|s32 u32|s32", "dsss", Needs::any, build_dot},
     {"dp2a lo|hi u32|s32 u32|s32", "dsss", Needs::any, build_dot},
 

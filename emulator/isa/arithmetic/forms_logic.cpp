@@ -107,6 +107,14 @@ void build_count(Assembler& a) {
   a.op.a = a.source(1, a.type());
 }
 
+void build_find_nth_set(Assembler& a) {
+  a.computes(do_find_nth_set);
+  a.op.d = a.destination(0, Type::b32);
+  a.op.a = a.source(1, Type::b32);
+  a.op.b = a.source(2, Type::b32);
+  a.op.c = a.source(3, Type::b32);
+}
+
 void build_brev(Assembler& a) {
   a.computes(do_lanes);
   a.op.lanes = find_lanes(a.type() == Type::b64 ? "brev_b64" : "brev_b32");
@@ -255,6 +263,7 @@ constexpr Form kForms[] = {
     {"popc b32|b64", "ds", Needs::any, build_count},
     {"clz b32|b64", "ds", Needs::any, build_count},
     {"bfind ?shiftamt u32|s32|u64|s64", "ds", Needs::any, build_count},
+    {"fns b32", "dsss", Needs::any, build_find_nth_set},
     {"brev b32|b64", "ds", Needs::any, build_brev},
     {"setp eq|ne|lt|le|gt|ge|lo|ls|hi|hs ?and|or|xor b16|b32|b64|u16|u32|u64|s16|s32|s64", "qssP?", Needs::any,
      build_setp, kComparisons},

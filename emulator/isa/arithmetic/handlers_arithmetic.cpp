@@ -221,6 +221,46 @@ Step do_dot(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+Step do_absolute_difference(Warp& warp, const Op& op, Mask active) {
+  const u32 bits = op.kind;
+  for_each(active, [&](int i) {
+    const u64 a = warp.lane(op.a, i), b = warp.lane(op.b, i);
+    u64 parts = 0, sum = warp.lane(op.c, i);
+    for (u32 at = 0; at < 32; at += bits) {
+      const u64 x = extended(a >> at, bits, false), y = extended(b >> at, bits, false);
+      const u64 difference = x > y ? x - y : y - x;
+      parts |= difference << at;
+      sum += difference;
+    }
+    warp.set_lane(op.d, i, op.immediate != 0 ? sum : parts);
+  });
+  return Step::next;
+}
+
+namespace {
+
+// PTX ISA 9.0, "fns". With `nth` 0 only bit `from` is looked at. Without such a bit the result is ~0.
+u32 nth_set(u32 mask, u32 from, s32 nth) {
+  const auto is_set = [mask](s64 bit) { return bit >= 0 && bit < 32 && (mask >> bit & 1U) != 0; };
+  if (nth == 0) return is_set(from) ? from : ~u32{0};
+  const s64 step = nth > 0 ? 1 : -1;
+  s64 left = nth > 0 ? nth : -s64{nth};
+  for (s64 bit = from; bit >= 0 && bit < 32; bit += step) {
+    if (is_set(bit) && --left == 0) return static_cast<u32>(bit);
+  }
+  return ~u32{0};
+}
+
+}  // namespace
+
+Step do_find_nth_set(Warp& warp, const Op& op, Mask active) {
+  for_each(active, [&](int i) {
+    const auto word = [&](const RegisterRef& reg) { return static_cast<u32>(warp.lane(reg, i)); };
+    warp.set_lane(op.d, i, nth_set(word(op.a), word(op.b), static_cast<s32>(word(op.c))));
+  });
+  return Step::next;
+}
+
 Step do_testp(Warp& warp, const Op& op, Mask active) {
   static constexpr int kWanted[6][5] = {
       // nan, infinite, zero, subnormal, normal

@@ -31,6 +31,10 @@ Step do_bfi(Warp& warp, const Op& op, Mask active);
 Step do_count(Warp& warp, const Op& op, Mask active);
 // dp4a, dp2a: d = c + dot(a, b); kind: bit 0 signed a, bit 1 signed b, bits 2-3 0 dp4a, 1 dp2a.lo, 2 dp2a.hi
 Step do_dot(Warp& warp, const Op& op, Mask active);
+// vabsdiff2, vabsdiff4: d = |a - b| of each part of `kind` bits, or with `immediate` c plus all of these
+Step do_absolute_difference(Warp& warp, const Op& op, Mask active);
+// fns: d = the position of the c-th bit that is set in a, counted from bit b on, downwards if c is negative
+Step do_find_nth_set(Warp& warp, const Op& op, Mask active);
 // testp of a: kind in the order finite infinite number notanumber normal subnormal
 Step do_testp(Warp& warp, const Op& op, Mask active);
 // add.cc, addc, sub.cc, subc, mad.cc and madc: kind bit 0 subtract, bit 1 carry in, bit 2 carry out; bit 3 and bit 4

@@ -59,6 +59,15 @@ static inline float clamped_unit(float x) {
 static inline float rectified(float x) {
   return x != x || x > 0 ? x : 0.0F;
 }
+// a * (1 / b), in which 1 / b is 0 where it would be subnormal. PTX ISA 9.0, "div".
+static inline float approximate_quotient(float a, float b) {
+  const float size = __builtin_fabsf(b);
+  return size > 0x1p126F && size < __builtin_inff() ? a * __builtin_copysignf(0.0F, b) : a / b;
+}
+static inline s64 clamped_s32(s64 x) {
+  constexpr s64 kMost = 0x7fffffff;
+  return x > kMost ? kMost : x < -kMost - 1 ? -kMost - 1 : x;
+}
 static inline u16 flushed_f16(u16 x) {
   return (x & 0x7c00U) == 0 ? x & 0x8000U : x;
 }

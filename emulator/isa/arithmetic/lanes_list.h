@@ -68,6 +68,18 @@ LANES_BINARY(mul24_lo_s32, u32, kLanes,
 LANES_TERNARY(sad_u32, u32, kLanes, z + (x > y ? x - y : y - x))
 LANES_TERNARY(sad_s32, u32, kLanes, z + (static_cast<s32>(x) > static_cast<s32>(y) ? x - y : y - x))
 
+// Packed integers wrap around; .sat clamps to the type, and .relu to 0.
+LANES_BINARY(add_u16x2, u16, 2 * kLanes, x + y)
+LANES_BINARY(add_s16x2, u16, 2 * kLanes, x + y)
+LANES_BINARY(min_u16x2, u16, 2 * kLanes, x < y ? x : y)
+LANES_BINARY(max_u16x2, u16, 2 * kLanes, x > y ? x : y)
+LANES_BINARY(min_s16x2, s16, 2 * kLanes, x < y ? x : y)
+LANES_BINARY(max_s16x2, s16, 2 * kLanes, x > y ? x : y)
+LANES_UNARY(rectify_s16x2, s16, 2 * kLanes, x > 0 ? x : 0)
+LANES_UNARY(rectify_s32, s32, kLanes, x > 0 ? x : 0)
+LANES_BINARY(add_sat_s32, s32, kLanes, clamped_s32(s64{x} + y))
+LANES_BINARY(sub_sat_s32, s32, kLanes, clamped_s32(s64{x} - y))
+
 LANES_UNARY(popc_b32, u32, kLanes, __builtin_popcount(x))
 LANES_UNARY(clz_b32, u32, kLanes, x != 0 ? __builtin_clz(x) : 32)
 LANES_UNARY(brev_b32, u32, kLanes, reversed32(x))
@@ -75,25 +87,27 @@ LANES_UNARY(brev_b64, u64, kLanes, (u64{reversed32(static_cast<u32>(x))} << 32) 
 LANES_UNARY(bfind_u32, u32, kLanes, x != 0 ? 31 - __builtin_clz(x) : ~0)
 LANES_UNARY(bfind_s32, u32, kLanes, bfind_signed(x))
 
+// CANONICAL makes NaN 0x7fffffff in f32, where payloads are not kept. PTX ISA 9.0, "Operations on NaN".
 #define LANES_FLOAT(T, FMA, SQRT, CANONICAL)                        \
-  LANES_BINARY(add_##T, host_##T, kLanes, x + y)                    \
-  LANES_BINARY(sub_##T, host_##T, kLanes, x - y)                    \
-  LANES_BINARY(mul_##T, host_##T, kLanes, x* y)                     \
-  LANES_BINARY(div_##T, host_##T, kLanes, x / y)                    \
-  LANES_TERNARY(fma_##T, host_##T, kLanes, FMA(x, y, z))            \
+  LANES_BINARY(add_##T, host_##T, kLanes, CANONICAL(x + y))         \
+  LANES_BINARY(sub_##T, host_##T, kLanes, CANONICAL(x - y))         \
+  LANES_BINARY(mul_##T, host_##T, kLanes, CANONICAL(x* y))          \
+  LANES_BINARY(div_##T, host_##T, kLanes, CANONICAL(x / y))         \
+  LANES_TERNARY(fma_##T, host_##T, kLanes, CANONICAL(FMA(x, y, z))) \
   LANES_BINARY(min_##T, host_##T, kLanes, CANONICAL(lesser(x, y)))  \
   LANES_BINARY(max_##T, host_##T, kLanes, CANONICAL(greater(x, y))) \
   LANES_UNARY(neg_##T, host_##T, kLanes, -x)                        \
   LANES_UNARY(abs_##T, host_##T, kLanes, __builtin_fabs(x))         \
-  LANES_UNARY(rcp_##T, host_##T, kLanes, 1 / x)                     \
-  LANES_UNARY(sqrt_##T, host_##T, kLanes, SQRT(x))                  \
-  LANES_UNARY(rsqrt_##T, host_##T, kLanes, 1 / __builtin_sqrt(x))
+  LANES_UNARY(rcp_##T, host_##T, kLanes, CANONICAL(1 / x))          \
+  LANES_UNARY(sqrt_##T, host_##T, kLanes, CANONICAL(SQRT(x)))       \
+  LANES_UNARY(rsqrt_##T, host_##T, kLanes, CANONICAL(static_cast<host_##T>(1 / __builtin_sqrt(x))))
 LANES_FLOAT(f32, __builtin_fmaf, __builtin_sqrtf, canonical)
 LANES_FLOAT(f64, __builtin_fma, __builtin_sqrt, )
-LANES_BINARY(add_f32x2, float, 2 * kLanes, x + y)
-LANES_BINARY(sub_f32x2, float, 2 * kLanes, x - y)
-LANES_BINARY(mul_f32x2, float, 2 * kLanes, x* y)
-LANES_TERNARY(fma_f32x2, float, 2 * kLanes, __builtin_fmaf(x, y, z))
+LANES_BINARY(div_approx_f32, float, kLanes, canonical(approximate_quotient(x, y)))
+LANES_BINARY(add_f32x2, float, 2 * kLanes, canonical(x + y))
+LANES_BINARY(sub_f32x2, float, 2 * kLanes, canonical(x - y))
+LANES_BINARY(mul_f32x2, float, 2 * kLanes, canonical(x* y))
+LANES_TERNARY(fma_f32x2, float, 2 * kLanes, canonical(__builtin_fmaf(x, y, z)))
 LANES_BINARY(min_nan_f32, float, kLanes, canonical(lesser_or_nan(x, y)))
 LANES_BINARY(max_nan_f32, float, kLanes, canonical(greater_or_nan(x, y)))
 LANES_TERNARY(min3_nan_f32, float, kLanes, canonical(lesser_or_nan(lesser_or_nan(x, y), z)))
@@ -103,11 +117,11 @@ LANES_UNARY(flush_f16, u16, kLanes, flushed_f16(x))
 LANES_UNARY(flush_f16x2, u16, 2 * kLanes, flushed_f16(x))
 LANES_TERNARY(min3_f32, float, kLanes, canonical(lesser(lesser(x, y), z)))
 LANES_TERNARY(max3_f32, float, kLanes, canonical(greater(greater(x, y), z)))
-LANES_UNARY(ex2_f32, float, kLanes, __builtin_exp2f(x))
-LANES_UNARY(lg2_f32, float, kLanes, __builtin_log2f(x))
-LANES_UNARY(sin_f32, float, kLanes, __builtin_sinf(x))
-LANES_UNARY(cos_f32, float, kLanes, __builtin_cosf(x))
-LANES_UNARY(tanh_f32, float, kLanes, __builtin_tanhf(x))
+LANES_UNARY(ex2_f32, float, kLanes, canonical(__builtin_exp2f(x)))
+LANES_UNARY(lg2_f32, float, kLanes, canonical(__builtin_log2f(x)))
+LANES_UNARY(sin_f32, float, kLanes, canonical(__builtin_sinf(x)))
+LANES_UNARY(cos_f32, float, kLanes, canonical(__builtin_cosf(x)))
+LANES_UNARY(tanh_f32, float, kLanes, canonical(__builtin_tanhf(x)))
 LANES_BINARY(copysign_f32, float, kLanes, __builtin_copysignf(y, x))
 LANES_BINARY(copysign_f64, double, kLanes, __builtin_copysign(y, x))
 

@@ -41,6 +41,10 @@ void build_set_registers(Assembler& a) {
   }
 }
 
+void build_wait_for_launches(Assembler& a) {
+  a.op.handler = do_wait_for_launches;
+}
+
 void build_nop(Assembler& a) {
   a.op.handler = do_nop;
 }
@@ -69,7 +73,8 @@ constexpr Form kForms[] = {
     {"mapa ?shared::cluster u32|u64", "dss", Needs::sm_90, build_mapa},
     {"getctarank ?shared::cluster u32|u64", "ds", Needs::sm_90, build_get_rank},
     {"setmaxnreg inc|dec sync aligned u32", "i", Needs::exact_90, build_set_registers},
-    {"griddepcontrol wait|launch_dependents", "", Needs::sm_90, build_nop},
+    {"griddepcontrol wait", "", Needs::sm_90, build_wait_for_launches},
+    {"griddepcontrol launch_dependents", "", Needs::sm_90, build_nop},
     {"createpolicy fractional L2::evict_first|L2::evict_last|L2::evict_normal|L2::evict_unchanged "
      "?L2::evict_first|L2::evict_unchanged b64",
      "ds?", Needs::sm_80, build_policy},

@@ -88,6 +88,11 @@ Step do_cluster_wait(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+Step do_wait_for_launches(Warp& warp, const Op&, Mask) {
+  warp.clock.clocks.launches = true;
+  return Step::next;
+}
+
 Step do_mapa(Warp& warp, const Op& op, Mask active) {
   const std::size_t blocks = warp.block().cluster().blocks.size();
   for (Mask rest = active; rest != 0; rest &= rest - 1) {

@@ -5,7 +5,8 @@
 
 namespace tma_jit::emulator::isa {
 
-Step do_cluster_arrive(Warp& warp, const Op& op, Mask active);  // kind 1: relaxed
+Step do_wait_for_launches(Warp& warp, const Op& op, Mask active);  // griddepcontrol.wait
+Step do_cluster_arrive(Warp& warp, const Op& op, Mask active);     // kind 1: relaxed
 Step do_cluster_wait(Warp& warp, const Op& op, Mask active);
 Step do_mapa(Warp& warp, const Op& op, Mask active);           // d = a in block b; kind 1: of a generic address
 Step do_get_rank(Warp& warp, const Op& op, Mask active);       // d = the rank in a; kind as above

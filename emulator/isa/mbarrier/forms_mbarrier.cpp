@@ -43,6 +43,8 @@ void build_arrive(Assembler& a) {
   const bool more = a.count() > at + 1;
   if (form->expects && !more) a.refuse("the bytes to expect are missing");
   if (a.has("noComplete") && !more) a.refuse("the count of arrivals is missing");
+  if (more && !form->expects && !a.has("noComplete") && !a.target_has(Needs::sm_90))
+    a.refuse("a count without .noComplete needs {}", description_of(Needs::sm_90));
   if (form->expects && form->arrives && a.instruction().modifiers[2] != "expect_tx")
     a.refuse(".expect_tx follows .arrive or .arrive_drop");
   if (more) (form->expects ? a.op.c : a.op.b) = a.source(at + 1, Type::u32);

@@ -108,8 +108,8 @@ Step do_mbarrier_complete_tx(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
-// Waits if no lane's phase is complete; otherwise continues and returns each lane its own result. Lanes that test the
-// same phase get the same result.
+// Waits if no lane's phase is complete, unless the wait ends early; otherwise continues and returns each lane its own
+// result. Lanes that test the same phase get the same result.
 Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
   const auto& form = static_cast<const MbarrierForm&>(*op.data);
   Mask done = 0;
@@ -146,7 +146,7 @@ Step do_mbarrier_wait(Warp& warp, const Op& op, Mask active) {
       detail = form.parity ? question.wanted : question.wanted >> 63;
     }
   });
-  if (done == 0 && form.suspends) return warp.wait_for(awaited, Step::wait, detail);
+  if (done == 0 && form.suspends && !warp.machine().ends_try_wait()) return warp.wait_for(awaited, Step::wait, detail);
   warp.set_predicate(op.d, active, done);
   if (done == 0) return Step::yield;
   warp.clock.tick();

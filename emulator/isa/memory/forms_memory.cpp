@@ -135,6 +135,12 @@ void build_atomic(Assembler& a) {
   if (exchange) a.op.c = a.source(at + 2, a.op.type);
 }
 
+// exch and cas of 16 bytes.
+void build_atomic_wide(Assembler& a) {
+  build_atomic(a);
+  a.op.handler = do_atomic_wide;
+}
+
 void build_cvta(Assembler& a) {
   a.op.handler = do_convert_address;
   a.op.space = a.space();
@@ -233,6 +239,9 @@ constexpr Form kForms[] = {
     {"atom ?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
      "add|min|max|inc|dec|and|or|xor|exch|cas ?noftz b16|b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2",
      "dass?", Needs::any, build_atomic, kAtomics},
+    {"atom ?relaxed|acquire|release|acq_rel ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster exch|cas "
+     "b128",
+     "dass?", Needs::sm_90, build_atomic_wide},
     {"red ?relaxed|release ?cta|cluster|gpu|sys ?global|shared|shared::cta|shared::cluster "
      "add|min|max|inc|dec|and|or|xor ?noftz b32|b64|u32|u64|s32|s64|f32|f64|f16|f16x2|bf16|bf16x2",
      "as", Needs::any, build_atomic, kAtomics},

@@ -317,6 +317,33 @@ Step do_atomic(Warp& warp, const Op& op, Mask active) {
   return Step::next;
 }
 
+Step do_atomic_wide(Warp& warp, const Op& op, Mask active) {
+  using Value = std::array<u64, kWide / sizeof(u64)>;
+  const bool compares = static_cast<Atomic>(op.immediate) == Atomic::compare_exchange;
+  const Accessor accessor{warp, op, true, kWide, "an atomic operation", compares};
+  const auto ordering = static_cast<Ordering>(op.kind);
+  bool changes = false;
+  for_each(active, [&](int i) {
+    const auto value = [&](const RegisterRef& reg) {
+      Value bits;
+      std::memcpy(bits.data(), warp.values<u8>(reg) + std::size_t{kWide} * static_cast<u32>(i), kWide);
+      return bits;
+    };
+    const Target target = accessor.resolve(warp.address(op, op.a, i), i);
+    synchronise(warp, target, ordering, false);
+    Value old;
+    std::memcpy(old.data(), target.bytes, kWide);
+    const Value next = !compares ? value(op.b) : old == value(op.b) ? value(op.c) : old;
+    std::memcpy(target.bytes, next.data(), kWide);
+    changes = changes || next != old;
+    load_element(warp, op.d, i, reinterpret_cast<const u8*>(old.data()), op.type);
+    synchronise(warp, target, ordering, true);
+  });
+  if (releases(ordering)) warp.clock.tick();
+  if (changes) warp.machine().progress();
+  return Step::next;
+}
+
 Step do_atomic_vector(Warp& warp, const Op& op, Mask active) {
   const u32 size = static_cast<u32>(ptx::size_of(op.type));
   const Accessor accessor{warp, op, true, size * op.vector, "an atomic operation", true};

@@ -15,6 +15,7 @@ Step do_convert_address(Warp& warp, const Op& op, Mask active);  // cvta; kind 1
 Step do_is_space(Warp& warp, const Op& op, Mask active);
 // d = [a + offset]; [a + offset] = f(it, b, c); immediate is the Atomic, kind the Ordering
 Step do_atomic(Warp& warp, const Op& op, Mask active);
+Step do_atomic_wide(Warp& warp, const Op& op, Mask active);  // the same for exch and cas of 16 bytes
 // The same for `vector` elements: b is `list`, d is `coordinates` (empty for a reduction).
 Step do_atomic_vector(Warp& warp, const Op& op, Mask active);
 
