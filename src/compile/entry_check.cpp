@@ -74,7 +74,8 @@ std::vector<std::string_view> kernels_of_ptx(std::string_view ptx) {
 
 Result<void> check_entry(const Source& source, const std::vector<std::string_view>& names) {
   if (std::ranges::find(names, source.entry) != names.end()) return {};
-  const bool mangled = std::ranges::any_of(names, [&](std::string_view name) { return is_mangled(name, source.entry); });
+  const bool mangled =
+      std::ranges::any_of(names, [&](std::string_view name) { return is_mangled(name, source.entry); });
   Error error;
   error.code = ErrorCode::compile;
   error.message = fmt::format("{}: {}", source.name,
