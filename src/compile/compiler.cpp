@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "compile/cubin_check.h"
+#include "compile/entry_check.h"
 #include "compile/report.h"
 #include "compile/resources.h"
 #include "compile/source_map.h"
@@ -205,6 +206,7 @@ Result<Artifact> Compiler::compile(const Source& source) {
   TMA_JIT_ASSIGN(Outcome outcome, state_->run(source, source.arch, {"--ptxas-options=-v"}));
   if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   TMA_JIT_CHECK(check_cubin(outcome.cubin, source.arch));
+  if (const auto functions = functions_of_cubin(outcome.cubin)) TMA_JIT_CHECK(check_entry(source, *functions));
   Artifact artifact;
   artifact.bytes = std::move(outcome.cubin);
   artifact.entry = source.entry;
@@ -220,6 +222,7 @@ Result<Artifact> Compiler::State::compile_to_ptx(const Source& source) const {
   if (outcome.verdict != Verdict::success) return explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
+  TMA_JIT_CHECK(check_entry(source, kernels_of_ptx(outcome.ptx)));
   Artifact artifact;
   artifact.form = Artifact::Form::ptx;
   const std::string ptx = SourceMap(source).with_own_names(std::move(outcome.ptx));
@@ -237,6 +240,7 @@ Result<std::string> Compiler::ptx(const Source& source) {
   if (outcome.verdict != Verdict::success) return state_->explain(source, outcome);
   if (outcome.ptx.empty())
     return failure(ErrorCode::nvrtc, "{}: NVRTC reported success, but gave no PTX", source.kernel);
+  TMA_JIT_CHECK(check_entry(source, kernels_of_ptx(outcome.ptx)));
   return SourceMap(source).with_own_names(std::move(outcome.ptx));
 }
 

@@ -85,8 +85,9 @@ Result<Argument> workspace_argument(const Values& values, const templates::Works
   argument.address_alignment = kWorkspaceAlignment;
   TMA_JIT_ASSIGN(const std::int64_t bytes, declared.bytes.evaluate(values));
   if (bytes < 0) {
-    return fault(*binding.kernel, ErrorCode::invalid_argument, "workspace {} is {} bytes: {}", declared.name, bytes,
-                 declared.bytes.values(values));
+    const std::string names = declared.bytes.values(values);
+    return fault(*binding.kernel, ErrorCode::invalid_argument, "workspace {} is {} bytes{}{}", declared.name, bytes,
+                 names.empty() ? "" : ": ", names);
   }
   argument.workspace_bytes = static_cast<std::uint64_t>(bytes);
   const auto given = binding.request->workspaces.find(declared.name);

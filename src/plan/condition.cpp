@@ -147,14 +147,17 @@ std::optional<Violation> Condition::violated(const Values& values) const {
   return Violation{std::move(judgement.error().message), {}};
 }
 
-const templates::Position& Condition::at(const templates::Template& kernel) const {
+const templates::Position& Condition::at(const Binding& binding) const {
+  const templates::Template& kernel = *binding.kernel;
   if (kind_ == Kind::rule) return kernel.rules[index_].at;
   if (kind_ == Kind::operand) return kernel.hooks[index_].at;
   if (kind_ == Kind::optional_dim) return kernel.dims[index_].at;
-  return of_launch() ? kernel.launch.at : kernel.tensors[index_].at;
+  if (!of_launch()) return kernel.tensors[index_].at;
+  return binding.stand_in() != nullptr ? binding.stand_in()->at : kernel.launch.at;
 }
 
-std::string Condition::text(const templates::Template& kernel) const {
+std::string Condition::text(const Binding& binding) const {
+  const templates::Template& kernel = *binding.kernel;
   switch (kind_) {
     case Kind::presence:
       return fmt::format("tensor {} when {}", kernel.tensors[index_].name, kernel.tensors[index_].when->text());
@@ -174,7 +177,7 @@ std::string Condition::text(const templates::Template& kernel) const {
     case Kind::grid:
     case Kind::block: break;
   }
-  return "the launch";
+  return binding.stand_in() != nullptr ? fmt::format("the launch of {}", binding.stand_in()->entry) : "the launch";
 }
 
 std::vector<const Expression*> Condition::expressions(const templates::Template& kernel) const {

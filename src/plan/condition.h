@@ -37,8 +37,8 @@ class Condition {
   // Returns nullopt if the condition holds. An expression that cannot be evaluated is a violation.
   std::optional<Violation> violated(const Values& values) const;
 
-  const templates::Position& at(const templates::Template& kernel) const;
-  std::string text(const templates::Template& kernel) const;
+  const templates::Position& at(const Binding& binding) const;
+  std::string text(const Binding& binding) const;
   // Returns the indices of the params on which the outcome depends, ascending.
   std::vector<std::size_t> params(const Binding& binding) const;
 

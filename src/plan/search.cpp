@@ -240,7 +240,7 @@ Result<void> Search::prepare() {
       continue;
     }
     return fault(*binding_.kernel, ErrorCode::invalid_argument,
-                 "no preset fits and there are more than {} configurations; pin some params", kConfigurationsMax);
+                 "more than {} configurations would have to be tried; pin some params", kConfigurationsMax);
   }
   std::ranges::fill(at_, 0);
   tables_.clear();

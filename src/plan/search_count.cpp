@@ -57,10 +57,9 @@ std::vector<RuleCount> Search::rule_counts() const {
   for (std::size_t i = 0; i < conditions_.size(); ++i) {
     const Table& table = tables_[i];
     if (table.violations == 0) continue;
-    const templates::Template& kernel = *binding_.kernel;
-    const templates::Position& at = conditions_[i].at(kernel);
-    counts.push_back({kernel.source_of(at).file, at.line, conditions_[i].text(kernel), table.example->message,
-                      table.example->values, table.violations});
+    const templates::Position& at = conditions_[i].at(binding_);
+    counts.push_back({binding_.kernel->source_of(at).file, at.line, conditions_[i].text(binding_),
+                      table.example->message, table.example->values, table.violations});
   }
   return counts;
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/failure.h"
+#include "core/scalar_image.h"
 #include "template/directives.h"
 
 namespace tma_jit::templates {
@@ -55,6 +56,10 @@ Result<void> parse_valid_range(LineParser& line, Tensor& tensor) {
   if (!range.rising && line.accept_word("distinct"))
     TMA_JIT_CHECK(store(line.expression("the condition of distinct"), range.distinct));
   range.checked = line.accept_word("checked");
+  if (line.peek().is_word("rising") || line.peek().is_word("distinct")) {
+    return line.error(line.peek().at, range.checked ? fmt::format("{} stands before checked", line.peek().text)
+                                                    : "a range is rising or distinct, and says so once");
+  }
   tensor.range = std::move(range);
   return {};
 }
@@ -135,6 +140,28 @@ Result<tma_jit::Scalar> parse_scalar_value(LineParser& line) {
   return tma_jit::Scalar(negative ? -value : value);
 }
 
+// Checks the default that the line has between `start` and where it is now.
+Result<void> check_default(const LineParser& line, const Lexer& start, const Scalar& scalar) {
+  const Position& at = start.peek().at;
+  const std::optional<DType> type = scalar.type.concrete;
+  const bool is_integer = type && !is_floating_point(*type);
+  const auto* const whole = std::get_if<std::int64_t>(&*scalar.default_value);
+  if (is_integer && whole == nullptr) {
+    return line.error(at,
+                      fmt::format("the default of {} must be an integer, as {} is one", scalar.name, scalar.type.name));
+  }
+  const std::string_view text = start.line().substr(start.begin(), line.mark().taken_end() - start.begin());
+  if (!is_integer && whole != nullptr && text.find('/') != std::string_view::npos) {
+    return line.error(
+        at,
+        fmt::format("{} divides integers, which gives {}; write the number that is meant, such as 0.5", text, *whole));
+  }
+  if (!type) return {};
+  const auto image = scalar_image(scalar.name, *type, *scalar.default_value);
+  if (!image) return line.error(at, image.error().message);
+  return {};
+}
+
 Result<void> parse_hook_parameter(LineParser& line, Hook& hook) {
   Hook::Parameter parameter;
   TMA_JIT_ASSIGN(parameter.type, line.type_name("the type of a hook's parameter"));
@@ -199,13 +226,9 @@ Result<void> parse_scalar(LineParser& line, Builder& builder) {
   TMA_JIT_CHECK(line.expect(":", "after", name.text));
   TMA_JIT_ASSIGN(scalar.type, line.type_name("the scalar's type"));
   if (line.accept("=")) {
-    const Position at = line.peek().at;
+    const Lexer start = line.mark();
     TMA_JIT_CHECK(store(parse_scalar_value(line), scalar.default_value));
-    const bool fraction = std::holds_alternative<double>(*scalar.default_value);
-    if (fraction && scalar.type.concrete && !is_floating_point(*scalar.type.concrete)) {
-      return line.error(
-          at, fmt::format("the default of {} must be an integer, as {} is one", scalar.name, scalar.type.name));
-    }
+    TMA_JIT_CHECK(check_default(line, start, scalar));
   }
   TMA_JIT_CHECK(line.finish(scalar, "\"=\", a doc text or the end of the line"));
   builder.result.scalars.push_back(std::move(scalar));

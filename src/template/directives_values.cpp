@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kMaxDim = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxWideDim = std::int64_t{1} << 62;
 constexpr std::int64_t kMaxValues = 4096;  // most values of one param
+constexpr std::size_t kMaxPresets = 4096;  // most presets of one line
 
 std::string out_of_set(std::string_view name, std::int64_t value) {
   return fmt::format("{} is not one of the values of {}", value, name);
@@ -77,7 +78,12 @@ struct DimShape {
   std::optional<Expression> when;
 };
 
-Result<void> parse_dim_attribute(LineParser& line, DimShape& shape) {
+Result<void> parse_dim_attribute(LineParser& line, DimShape& shape, std::vector<std::string_view>& given) {
+  const Token word = line.peek();
+  if (std::ranges::find(given, word.text) != given.end()) {
+    return line.error(word.at, fmt::format("{} is given twice", described(word)));
+  }
+  given.push_back(word.text);
   if (line.accept(":")) {
     const Position at = line.peek().at;
     TMA_JIT_ASSIGN(const Token type, line.name("s32 or s64"));
@@ -143,6 +149,10 @@ Result<std::vector<std::vector<Preset::Setting>>> parse_settings(LineParser& lin
     if (values.size() == 1) {
       for (auto& settings : presets) settings.push_back({std::string(name.text), values.front(), name.at});
       continue;
+    }
+    if (values.size() > kMaxPresets / presets.size()) {
+      return line.error(name.at, fmt::format("the line states more than {} presets, one for each combination of values",
+                                             kMaxPresets));
     }
     std::vector<std::vector<Preset::Setting>> extended;
     for (const std::vector<Preset::Setting>& settings : presets) {
@@ -216,8 +226,9 @@ Result<void> parse_dim(LineParser& line, Builder& builder) {
   } while (line.accept(","));
   line.begin_declaration();
   DimShape shape;
+  std::vector<std::string_view> given;
   while (line.peek().is(":") || line.peek().is_word("in") || line.peek().is("=") || line.peek().is_word("when")) {
-    TMA_JIT_CHECK(parse_dim_attribute(line, shape));
+    TMA_JIT_CHECK(parse_dim_attribute(line, shape, given));
   }
   Dim dim;
   dim.wide = shape.wide;

@@ -46,6 +46,25 @@ constexpr Function kFunctions[] = {{"align_up", Operator::align_up},
                                    {"max", Operator::max},
                                    {"sum", Operator::sum}};
 
+bool is_comparison(const BinaryOperator& found) {
+  return found.precedence == 6 || found.precedence == 7;
+}
+
+// Returns what is wrong with an operator of which an operand is a comparison without parentheses; "" if nothing. C++
+// takes a < b < c for (a < b) < c, and a & b == c for a & (b == c).
+std::string misreading(const BinaryOperator& found) {
+  if (is_comparison(found)) {
+    return fmt::format(
+        "\"{}\" would compare the 0 or 1 of another comparison; join comparisons by \"&&\", or put that one "
+        "in parentheses",
+        found.symbol);
+  }
+  if (found.precedence < 3 || found.precedence > 5) return {};
+  return fmt::format(
+      "\"{}\" would take the 0 or 1 of a comparison, which binds tighter; put what is meant in parentheses",
+      found.symbol);
+}
+
 const BinaryOperator* binary_operator(const Token& token) {
   if (token.kind != Token::Kind::symbol) return nullptr;
   for (const BinaryOperator& candidate : kBinaryOperators) {
@@ -166,10 +185,16 @@ ExpressionParser::Index ExpressionParser::binary(int lowest) {
     Node node;
     node.kind = Node::Kind::binary;
     node.op = found->op;
-    node.at = lexer_.take().at;
+    const bool of_comparison = left == comparison_;
+    const Token symbol = lexer_.take();
+    node.at = symbol.at;
     TMA_JIT_ASSIGN(const int right, binary(found->precedence + 1));
+    if (of_comparison || right == comparison_) {
+      if (const std::string problem = misreading(*found); !problem.empty()) return error(symbol, problem);
+    }
     node.operands = {left, right, Node::kNone};
     TMA_JIT_ASSIGN(left, add(node));
+    if (is_comparison(*found)) comparison_ = left;
   }
   return left;
 }
@@ -201,6 +226,7 @@ ExpressionParser::Index ExpressionParser::primary() {
   }
   lexer_.take();
   --depth_;
+  comparison_ = Node::kNone;
   return inner;
 }
 

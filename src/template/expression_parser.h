@@ -48,6 +48,7 @@ class ExpressionParser {
   Expression expression_;
   std::string_view wanted_ = "an expression";
   int depth_ = 0;
+  int comparison_ = Node::kNone;  // the last comparison, unless it stands in parentheses
 };
 
 // Returns a symbol and where it is expected, such as "(" and "after", "ceil_div". Only errors need the words.

@@ -40,7 +40,7 @@ tl::unexpected<Error> LineParser::error(const Position& at, std::string_view mes
 
 tl::unexpected<Error> LineParser::unexpected(std::string_view wanted) const {
   std::string message = unexpected_message(peek(), wanted);
-  if (peek().is("=")) message += "; \"==\" compares";
+  if (peek().is("=") && wanted.starts_with("an operator")) message += "; \"==\" compares";
   return error(peek().at, message);
 }
 

@@ -26,10 +26,11 @@ constexpr std::string_view kLanguageWords[] = {
     "xor_eq"};
 
 // Functions of expressions, and names that the preamble or CUDA defines.
-constexpr std::string_view kTakenNames[] = {"CUtensorMap", "Dims",      "Hooks",    "Mapped",    "Operand",  "View",
-                                            "align_up",    "alignment", "blockDim", "blockIdx",  "ceil_div", "device",
-                                            "dims",        "dtype",     "given",    "gridDim",   "hooks",    "integer",
-                                            "max",         "min",       "stride",   "threadIdx", "warpSize"};
+constexpr std::string_view kTakenNames[] = {
+    "CUtensorMap", "Dims",     "Hooks",     "Mapped",   "NULL",     "Operand",  "TMA_JIT_REFERENCE",
+    "View",        "align_up", "alignment", "blockDim", "blockIdx", "ceil_div", "device",
+    "dims",        "dtype",    "given",     "gridDim",  "hooks",    "integer",  "max",
+    "min",         "stride",   "threadIdx", "warpSize"};
 
 static_assert(std::ranges::is_sorted(kLanguageWords) && std::ranges::is_sorted(kTakenNames));
 
@@ -48,6 +49,8 @@ std::string reserved_reason(std::string_view name) {
     return fmt::format("{} is a word of C++ and cannot be declared", name);
   if (std::ranges::binary_search(kTakenNames, name))
     return fmt::format("{} already has a meaning in every template", name);
+  if (name.starts_with("__"))
+    return fmt::format("{} cannot be declared: names with __ in front are the compiler's", name);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "template/checks.h"
 #include "template/directives.h"
 #include "template/line_parser.h"
+#include "template/template_folder.h"
 
 namespace tma_jit::templates {
 namespace {
@@ -75,6 +76,12 @@ Result<void> parse_use(LineParser& line, Builder& builder) {
   line.take();
   if (!line.at_end()) return line.unexpected("the end of the line");
   const std::string file = unquoted(name.text);
+  if (!is_plain_relative(file)) {
+    return line.error(name.at,
+                      fmt::format("\"{}\" leads out of the template folders; a header is named from there, like "
+                                  "\"device/own.cuh\"",
+                                  file));
+  }
   std::vector<SourcePointer>& used = builder.result.used;
   if (builder.presets == Builder::Presets::alone) {
     const auto known = std::ranges::find(used, file, [](const SourcePointer& other) { return other->file; });

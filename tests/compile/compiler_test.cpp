@@ -132,6 +132,21 @@ TEST_CASE("the version has a build number and the targets their suffixes") {
   CHECK_FALSE(knows("sm_90f"));
 }
 
+TEST_CASE("a text without the kernel that the manifest names does not compile") {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a", "sm_121a", "compute_90a"}) {
+    const auto mangled = nvrtc().compile(source_of(plan_of("__global__ void k(float* p) { p[0] = 1; }\n", arch)));
+    REQUIRE_FALSE(mangled);
+    CHECK(mangled.error().message == "templates/kernels/k.cu: the kernel k is not extern \"C\"");
+    const auto other =
+        nvrtc().compile(source_of(plan_of("extern \"C\" __global__ void m(float* p) { p[0] = 1; }\n", arch)));
+    REQUIRE_FALSE(other);
+    CHECK(other.error().code == ErrorCode::compile);
+    CHECK(other.error().message == "templates/kernels/k.cu: there is no kernel k, which the manifest names");
+    CHECK(other.error().detail == "write it as  extern \"C\" __global__ void k(...); there is m");
+  }
+  CHECK_FALSE(nvrtc().ptx(source_of(plan_of("__device__ int x;\n"))).has_value());
+}
+
 TEST_CASE("line information is in the cubin only when asked for") {
   source::EmitOptions options = test_headers();
   options.line_info = true;

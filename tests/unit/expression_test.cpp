@@ -56,9 +56,9 @@ TEST_CASE("operators have C++'s precedence and associativity") {
   SAME(256 >> 2 >> 1);
   SAME(-16 >> 2);
   SAME(1 | 2 ^ 3 & 4);
-  SAME(6 & 3 == 3);
-  SAME(1 < 2 == 1);
-  SAME(5 > 4 > 3);
+  SAME(6 & (3 == 3));
+  SAME((1 < 2) == 1);
+  SAME((5 > 4) > 3);
   SAME(1 || 0 && 0);
   SAME(0 && 1 || 1);
   SAME(1 ? 2 : 0 ? 3 : 4);
@@ -174,6 +174,23 @@ TEST_CASE("malformed expressions are refused with the place") {
   CHECK(result_of("1 @ 2") == "expression:1:3: unexpected character\n1 @ 2\n  ^");
   CHECK(result_of("\"text\"") == "expression:1:1: expected an expression, found a text\n\"text\"\n^~~~~~");
   CHECK(result_of("\"text") == "expression:1:1: the text is not closed with \"\n\"text\n^~~~~");
+}
+
+TEST_CASE("what C++ takes for a comparison of truths needs parentheses") {
+  CHECK(result_of("0 < M < 10") ==
+        "expression:1:7: \"<\" would compare the 0 or 1 of another comparison; join comparisons by \"&&\", or put that "
+        "one "
+        "in parentheses\n0 < M < 10\n      ^");
+  for (const char* chain : {"K == K == 1", "M == K < 2", "M < K == 2", "1 + M >= K > 2", "-M != K != 0"})
+    CHECK(result_of(chain).find("would compare the 0 or 1 of another comparison") != std::string::npos);
+  CHECK(result_of("M & 1 == 0") ==
+        "expression:1:3: \"&\" would take the 0 or 1 of a comparison, which binds tighter; put what is meant in "
+        "parentheses\nM & 1 == 0\n  ^");
+  for (const char* bits : {"M == 1 | K", "M ^ K < 2", "M | K & 1 == 1"})
+    CHECK(result_of(bits).find("would take the 0 or 1 of a comparison") != std::string::npos);
+  for (const char* plain : {"(0 < M) < 10", "(K == K) == (M == M)", "0 < M && M < 5000", "(M & 1) == 1", "M & 3 & 1",
+                            "min(K < 2, 1) == 0", "(M > K ? 1 : 0) == 1", "(M == 1) | 1", "!(M < K) == 1", "M + K > 1"})
+    CHECK(result_of(plain) == "1");
 }
 
 TEST_CASE("nesting and length have limits that no author meets") {

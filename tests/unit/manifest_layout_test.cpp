@@ -68,8 +68,21 @@ TEST_CASE("kernel and arch") {
   check_refused({"//! arch sm_9x", 10, 5, "sm_9x is not an architecture; they are written like sm_90a"});
   check_refused({"//! arch sm_100a, sm_90a", 19, 6, "sm_90a is listed twice"});
   check_refused({"//! arch sm_100a,", 18, 1, "expected an architecture like sm_90a, found the end of the line"});
-  check_refused(
-      {"//! arch sm_100a = 3", 18, 1, "expected an architecture or the end of the line, found \"=\"; \"==\" compares"});
+  check_refused({"//! arch sm_100a = 3", 18, 1, "expected an architecture or the end of the line, found \"=\""});
+}
+
+TEST_CASE("an error shows what is near of a long line") {
+  const std::string sum(1000, '1');
+  const auto result =
+      parse("k.cu", fmt::format("{}//! let X = 0 * ({} é) + {}\n", kFrame, "2 + " + std::string(996, ' '), sum));
+  REQUIRE_FALSE(result.has_value());
+  const std::string& detail = result.error().detail;
+  CHECK(detail.find("...") == 0);
+  CHECK(detail.find("é) + 111") != std::string::npos);
+  CHECK(detail.size() < 900);
+  const std::size_t end = detail.find('\n');
+  CHECK(detail.substr(0, end).ends_with("111..."));
+  CHECK(detail.find("é") == detail.find('^') - end - 1);  // what stands before is ASCII
 }
 
 TEST_CASE("no prefix of a manifest crashes, and each that fails says where") {

@@ -67,6 +67,13 @@ TEST_CASE("scalar") {
   check_refused({"//! scalar alpha : f32 = -1e999", 27, 5, "1e999 is not a number"});
   check_refused({"//! scalar n : s32 = 1.5", 22, 3, "the default of n must be an integer, as s32 is one"});
   check_refused({"//! scalar n : s32 = k", 22, 1, "a scalar's default values must be numbers, and k is not one"});
+  check_refused({"//! scalar n : u8 = 256", 21, 3, "scalar n = 256 is not a value of u8"});
+  check_refused({"//! scalar n : u8 = -1", 21, 1, "scalar n = -1 is not a value of u8"});
+  check_refused({"//! scalar x : f16 = 1e9", 22, 3, "scalar x = 1000000000 is not a value of f16"});
+  check_refused({"//! scalar x : f32 = 1 / 3", 22, 1,
+                 "1 / 3 divides integers, which gives 0; write the number that is meant, such as 0.5"});
+  check_refused(
+      {"//! scalar x : f32 = 1 = 2", 24, 1, "expected \"=\", a doc text or the end of the line, found \"=\""});
   check_refused({"//! scalar n : s32 1", 20, 1, "expected \"=\", a doc text or the end of the line, found \"1\""});
   const Template t = parsed(fmt::format("{}//! scalar a : f32 = 2.5f\n//! scalar b : s32 = -(2 + 3) * 4\n", kFrame));
   CHECK(std::get<double>(*t.scalars[0].default_value) == 2.5);

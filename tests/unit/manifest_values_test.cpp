@@ -12,6 +12,10 @@ TEST_CASE("names are unique and free to be declared") {
   check_refused({"//! let bf16 = 1", 9, 4, "bf16 is an element type and cannot be declared"});
   check_refused({"//! let while = 1", 9, 5, "while is a word of C++ and cannot be declared"});
   check_refused({"//! let Dims = 1", 9, 4, "Dims already has a meaning in every template"});
+  check_refused({"//! let NULL = 1", 9, 4, "NULL already has a meaning in every template"});
+  check_refused({"//! dim TMA_JIT_REFERENCE", 9, 17, "TMA_JIT_REFERENCE already has a meaning in every template"});
+  check_refused({"//! param __LINE__ = 1 in {1}", 11, 8,
+                 "__LINE__ cannot be declared: names with __ in front are the compiler's"});
   check_refused({"//! type device = f32", 10, 6, "device already has a meaning in every template"});
   check_refused({"//! param true = 1 in {1}", 11, 4, "true is a word of C++ and cannot be declared"});
 }
@@ -82,6 +86,13 @@ TEST_CASE("param") {
                  "expected a doc text or the end of the line, found \"chain\""});
 }
 
+TEST_CASE("an attribute of a dim is given once") {
+  check_refused({"//! dim X in 1..4 in 1..8", 19, 2, "\"in\" is given twice"});
+  check_refused({"//! dim X : s64 in 1..4 : s32", 25, 1, "\":\" is given twice"});
+  check_refused({"//! dim X = 4 = 5", 15, 1, "\"=\" is given twice"});
+  check_refused({"//! dim X when 1 when 0", 18, 4, "\"when\" is given twice"});
+}
+
 TEST_CASE("let: value, order and cycles") {
   check_refused({"//! let X", 10, 1, "expected \"=\" after X, found the end of the line"});
   check_refused({"//! let X =", 12, 1, "expected the let's value, found the end of the line"});
@@ -119,6 +130,13 @@ TEST_CASE("preset") {
   refused({"//! preset STAGES = {2, 4}", 12, 6, "4 is not one of the values of STAGES"});
   refused({"//! preset STAGES = {}", 22, 1, "expected a value, found \"}\""});
   refused({"//! preset STAGES = {2 3}", 24, 1, "expected \"}\" after the values, found \"3\""});
+  std::string values = "1";
+  for (int i = 2; i <= 4096; ++i) values += fmt::format(", {}", i);
+  const std::string all = fmt::format("//! preset STAGES = {{2, 3}}, B = {{{}}}", values);
+  const auto many = parse("k.cu", fmt::format("{}//! param B = 1 in 1..4096\n{}\n", kParams, all));
+  REQUIRE_FALSE(many.has_value());
+  CHECK(many.error().message ==
+        "k.cu:7:29: the line states more than 4096 presets, one for each combination of values");
   refused({"//! preset STAGES = M", 21, 1, "a preset's values must be numbers, and M is not one"});
   refused({"//! preset STAGES = 2 when", 27, 1, "expected the preset's condition, found the end of the line"});
   refused({"//! preset STAGES = 2 when M = 3", 30, 1,

@@ -279,6 +279,8 @@ TEST_CASE("workspaces: bytes of the configuration, an address if given") {
   CHECK(planned.arguments[1].image == packed(std::uint64_t{0}));
   request.dims["N"] = 100;
   CHECK(refusal(text, request) == "invalid_argument: k: workspace counters is -36 bytes: N = 100");
+  CHECK(refusal("//! kernel k\n//! arch sm_90a\n//! workspace w -4\n//! launch grid 1 block 32\n", {.kernel = "k"}) ==
+        "invalid_argument: k: workspace w is -4 bytes");
   request.dims["N"] = 8;
   request.workspaces["partials"] = 0x1008;
   CHECK(refusal(text, request) == "invalid_argument: k: workspace partials: address 0x1008 is not a multiple of 16");

@@ -39,6 +39,16 @@ TEST_CASE("beyond CUDA's limits") {
   CHECK(launched("grid 1 block 32 smem 0 - N") == "-6 bytes of shared memory");
 }
 
+TEST_CASE("the launch of a reference is that of its own line") {
+  const std::string text =
+      "//! kernel k\n//! arch sm_90a\n//! dim N\n//! launch grid 1 block 32\n"
+      "//! reference k_reference grid 1 block 2000\n";
+  CHECK(refusal(text, {.kernel = "k", .dims = {{"N", 4}}, .reference = true}) ==
+        "no_config: k: no configuration satisfies this request\n"
+        "  k.cu:5: the only configuration violates  the launch of k_reference\n"
+        "    block x = 2000 is outside 1..1024");
+}
+
 TEST_CASE("beyond the device's limits") {
   CHECK(launched("grid 1 block 32 smem 232442 + N") == "1 1 1 / 32 1 1 / 1 1 1 / 232448");
   CHECK(launched("grid 1 block 32 smem 232443 + N") == "232449 bytes of shared memory; a block on h100 has 232448");

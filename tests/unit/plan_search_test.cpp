@@ -203,7 +203,7 @@ TEST_CASE("too many configurations to look at is an error that says what to do")
 //! launch grid 1 block 32
 )";
   CHECK(refusal(text, {.kernel = "k"}) ==
-        "invalid_argument: k: no preset fits and there are more than 16777216 configurations; pin some params");
+        "invalid_argument: k: more than 16777216 configurations would have to be tried; pin some params");
   CHECK(config(plan(text, {.kernel = "k", .params = {{"A", 2000}}})) == "A=2000 B=3000 C=1");
 }
 

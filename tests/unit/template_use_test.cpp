@@ -116,6 +116,12 @@ TEST_CASE("a mistake in what is used is shown in its file") {
   CHECK(refusal("//! use \"device/lost.cuh\"\n", "") == "k.cu:1:9: no header is named \"device/lost.cuh\"");
   CHECK(refusal("//! use \"device/problem.cuh\"\n//! use \"device/problem.cuh\"\n", std::string(kProblem)) ==
         "k.cu:2:9: device/problem.cuh is used already");
+  for (const std::string_view outside : {"/tmp/problem.cuh", "../problem.cuh", "device/../problem.cuh"}) {
+    CHECK(refusal(fmt::format("//! use \"{}\"\n", outside), "") ==
+          fmt::format("k.cu:1:9: \"{}\" leads out of the template folders; a header is named from there, like "
+                      "\"device/own.cuh\"",
+                      outside));
+  }
   CHECK(refusal("//! use problem\n", "") ==
         "k.cu:1:9: expected the name of a header, like \"device/reference/NAME.cuh\", found \"problem\"");
 }

@@ -5,9 +5,11 @@
 
 #include "check_emulated.h"
 #include "describe.h"
+#include "input_text.h"
 #include "progress.h"
 #include "request.h"
 #include "text.h"
+#include "unused_names.h"
 #include "verbs.h"
 
 namespace tma_jit::cli {
@@ -134,6 +136,21 @@ Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile
   return rows;
 }
 
+// Returns a message for each name that the file declares for nothing; none where the file has no plan, whose builds say
+// why.
+Outcome<std::vector<std::string>> find_unused(const Settings& settings, const CheckedFile& file,
+                                              const std::string& arch) {
+  CLI_ASSIGN(Engine engine, engine_for(settings, arch, file.path));
+  CLI_ASSIGN(std::vector<Request> presets, engine.presets(file.kernel->name, file.dims));
+  CLI_ASSIGN(const std::string text, read_text(file.path));
+  for (const Request& request : of_file(std::move(presets), file)) {
+    const auto plan = engine.plan(request);
+    const auto source = plan ? engine.emit(*plan) : tl::make_unexpected(plan.error());
+    if (source) return unused_names(file.kernel->files.front(), text, source->headers);
+  }
+  return std::vector<std::string>();
+}
+
 // Returns the architectures in --arch, separated by commas; without it, those of the file.
 Outcome<std::vector<std::string>> archs_of(const Settings& settings, const Kernel& kernel) {
   return settings.arch.empty() ? kernel.files.front().archs : targets_in(settings.arch);
@@ -152,6 +169,8 @@ Outcome<int> check(const Settings& settings, const Words& words) {
   Json archs = Json::object(), emulated = Json::object();
   std::size_t built = 0, faults = 0, runs = 0, wrong = 0;
   CLI_ASSIGN(const std::vector<std::string> targets, archs_of(settings, kernel));
+  CLI_ASSIGN(const std::vector<std::string> unused, find_unused(settings, file, targets.front()));
+  for (const std::string& message : unused) fmt::print(stderr, "{}\n", message);
   for (const std::string& arch : targets) {
     CLI_ASSIGN(const std::vector<Row> rows, check_arch(settings, file, arch));
     Json objects = Json::array();
@@ -170,16 +189,18 @@ Outcome<int> check(const Settings& settings, const Words& words) {
     runs += ran.object.size();
     wrong += ran.faults;
   }
-  settings.console.report("{}: {} failures: {} of {} builds are clean, {} of {} runs are right\n", words.file,
-                          faults + wrong, built - faults, built, runs - wrong, runs);
+  const std::size_t failures = unused.size() + faults + wrong;
+  settings.console.report("{}: {} failures: {} of {} builds are clean, {} of {} runs are right\n", words.file, failures,
+                          built - faults, built, runs - wrong, runs);
   settings.console.object({{"file", words.file},
                            {"kernel", kernel.name},
                            {"builds", built},
                            {"runs", runs},
-                           {"faults", faults + wrong},
+                           {"faults", failures},
+                           {"unused", unused},
                            {"archs", archs},
                            {"emulated", emulated}});
-  return faults + wrong == 0 ? kDone : kFailed;
+  return failures == 0 ? kDone : kFailed;
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ Outcome<std::string> emulate(Engine& engine, const CheckedFile& file, const Requ
   DataChoices choices;
   choices.recipe.strays = true;
   choices.consistent = true;
+  choices.bare = true;
   CLI_ASSIGN(Trial trial, prepare_trial(engine, request, std::move(choices)));
   CLI_CHECK(run_trial(engine, trial));
   if (!file.kernel->files.front().reference) return std::string();

@@ -41,6 +41,7 @@ struct DataChoices {
   Placement placement;
   Recipe recipe;
   bool consistent = false;  // inputs that depend on others are computed from them, where the template says how
+  bool bare = false;        // nothing beside inputs is written, so that an emulated device reports what reads there
 };
 
 // Looks up names among the kernel's tensors and reads the input files.

@@ -30,9 +30,10 @@ bool may_be_measured(const Settings& settings) {
   return !is_emulated(settings) && settings.device.find_first_not_of("0123456789") == std::string::npos;
 }
 
-void add_comparison(const Settings& settings, const Estimator& estimator, const Request& request,
-                    const Estimated& chosen, Json& object) {
-  const auto without = estimator.without_tma(settings, request, chosen.plan);
+// `word` is what names the kernel.
+void add_comparison(const Settings& settings, const Estimator& estimator, const std::string& word,
+                    const Request& request, const Estimated& chosen, Json& object) {
+  const auto without = estimator.without_tma(settings, word, request, chosen.plan);
   if (!without) {
     settings.console.report("  no TMA    no file without it does this\n");
     object["without_tma"] = nullptr;
@@ -86,7 +87,7 @@ Outcome<int> estimate_one(const Settings& settings, const Words& words) {
   CLI_ASSIGN(const Estimated chosen, estimator.of(request));
   settings.console.result("{}", describe(chosen, estimator.device()));
   Json object = to_json(chosen, estimator.device());
-  add_comparison(settings, estimator, request, chosen, object);
+  add_comparison(settings, estimator, words.request.kernel, request, chosen, object);
   if (may_be_measured(settings) && !words.no_measure) {
     add_measurement(settings, engine, asked.request, chosen, object);
   }

@@ -7,6 +7,7 @@
 
 #include "describe.h"
 #include "input_text.h"
+#include "kernel.h"
 #include "roofline.h"
 
 namespace tma_jit::cli {
@@ -85,12 +86,12 @@ Outcome<std::vector<Estimated>> Estimator::candidates(const Request& request, st
   return all;
 }
 
-std::optional<Estimated> Estimator::without_tma(const Settings& settings, const Request& request,
-                                                const Plan& with) const {
+std::optional<Estimated> Estimator::without_tma(const Settings& settings, const std::string& word,
+                                                const Request& request, const Plan& with) const {
   Settings without = settings;
   without.disable_tma = true;
   auto engine = make_engine(without);
-  if (!engine) return std::nullopt;
+  if (!engine || !find_kernel(*engine, word, {})) return std::nullopt;
   Request any = request;  // what is pinned may belong to the file that was chosen
   any.file.clear();
   auto plan = engine->plan(any);

@@ -34,9 +34,10 @@ class Estimator {
   // The configurations that tuning would measure, at most `most`, the planned one first.
   [[nodiscard]] Outcome<std::vector<Estimated>> candidates(const Request& request, std::size_t most) const;
   // The same work planned only with files that do not use TMA; nullopt if they have no such plan. Params that change
-  // the work, such as the length of a head, are those of `with`, which is planned with all files.
-  [[nodiscard]] std::optional<Estimated> without_tma(const Settings& settings, const Request& request,
-                                                     const Plan& with) const;
+  // the work, such as the length of a head, are those of `with`, which is planned with all files. `word` is what names
+  // the kernel, as for find_kernel.
+  [[nodiscard]] std::optional<Estimated> without_tma(const Settings& settings, const std::string& word,
+                                                     const Request& request, const Plan& with) const;
 
  private:
   Estimator(Engine& engine, DeviceInfo device, std::string constants, std::string file)

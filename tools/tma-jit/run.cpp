@@ -16,11 +16,12 @@ struct Words {
   bool check = false;
 };
 
-Outcome<Trial> prepare(Engine& engine, const Words& words) {
+Outcome<Trial> prepare(const Settings& settings, Engine& engine, const Words& words) {
   CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
   CLI_ASSIGN(DataChoices choices, read_data_options(asked.kernel, words.data));
   choices.recipe.strays = words.check;
   choices.consistent = true;
+  choices.bare = is_emulated(settings);
   CLI_CHECK(infer_from_inputs(asked.kernel, choices, asked.request));
   if (asked.request.dims.empty() && choices.inputs.empty()) {
     CLI_ASSIGN(asked.request, engine.example(asked.request));
@@ -75,9 +76,10 @@ void report(const Console& console, Engine& engine, const Trial& trial) {
   for (const auto& [name, file] : trial.choices.outputs) console.report("  wrote     {} to {}\n", name, file);
 }
 
-Outcome<int> run(const Settings& settings, const Words& words) {
-  CLI_ASSIGN(Engine engine, make_launching_engine(settings));
-  CLI_ASSIGN(Trial trial, prepare(engine, words));
+Outcome<int> run(const Settings& asked, const Words& words) {
+  const Settings settings = launching(asked);
+  CLI_ASSIGN(Engine engine, make_engine(settings));
+  CLI_ASSIGN(Trial trial, prepare(settings, engine, words));
   if (!settings.trace.empty()) CLI_CHECK(write_text(settings.trace, {}));  // before the work whose timeline it gets
   for (const std::string& note : trial.notes) settings.console.note("{}", note);
   CLI_CHECK(run_trial(engine, trial));

@@ -168,14 +168,14 @@ Outcome<Options> engine_options(const Settings& settings) {
   return options;
 }
 
-Outcome<Engine> make_launching_engine(Settings settings) {
+Settings launching(Settings settings) {
   if (settings.device.empty() && !has_device()) {
     settings.device = "emulator";
     settings.console.note(
         "there is no GPU here, so this runs on the emulator, as {}; --device emulator:TARGET chooses another",
         settings.arch.empty() ? "sm_90a" : settings.arch);
   }
-  return make_engine(settings);
+  return settings;
 }
 
 Outcome<Engine> make_engine(const Settings& settings) {

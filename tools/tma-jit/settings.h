@@ -40,9 +40,9 @@ void add_shared(Verb verb, Settings& settings);
 
 [[nodiscard]] Outcome<Options> engine_options(const Settings& settings);
 [[nodiscard]] Outcome<Engine> make_engine(const Settings& settings);
-// The same for a verb that launches and measures nothing: if there is no GPU and no device was named, uses the emulator
-// and prints a note.
-[[nodiscard]] Outcome<Engine> make_launching_engine(Settings settings);
+// For a verb that launches and measures nothing: if there is no GPU and no device was named, returns the settings with
+// the emulator as the device, and prints a note.
+Settings launching(Settings settings);
 
 // Returns the server that --remote names; without it, the environment names one.
 RemoteOptions remote_options(const Settings& settings);

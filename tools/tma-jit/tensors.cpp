@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "element.h"
 #include "text.h"
@@ -70,13 +71,23 @@ Outcome<DeviceTensor> allocate(Engine& engine, const Argument& argument, Layout 
   return DeviceTensor{argument.name, argument.dtype, std::move(layout), argument.output, origin, std::move(buffer)};
 }
 
+// Returns where the units of 16 bytes that have elements begin and end in the buffer. Kernels may read whole units, as
+// no page begins within one.
+std::pair<std::size_t, std::size_t> units_of(const DeviceTensor& tensor) {
+  constexpr std::size_t kUnit = 16;
+  const std::size_t end = tensor.origin + static_cast<std::size_t>(tensor.layout.span()) * size_of(tensor.dtype);
+  return {tensor.origin / kUnit * kUnit, (end + kUnit - 1) / kUnit * kUnit};
+}
+
 Outcome<DeviceTensor> make_tensor(Engine& engine, const Argument& argument, const DataChoices& choices) {
   if (const auto file = choices.inputs.find(argument.name); file != choices.inputs.end())
     CLI_CHECK(check_file(file->second, argument));
   CLI_ASSIGN(Layout layout, choices.placement.layout(argument));
   CLI_ASSIGN(DeviceTensor tensor, allocate(engine, argument, std::move(layout), choices.placement.offset(argument)));
   const std::vector<std::byte> content = initial_content(tensor, argument.range, choices);
-  CLI_CHECK(tensor.buffer.upload(content.data(), content.size()));
+  const auto [begin, end] =
+      choices.bare && !tensor.output ? units_of(tensor) : std::pair(std::size_t{0}, content.size());
+  CLI_CHECK(tensor.buffer.upload(content.data() + begin, end - begin, begin));
   return tensor;
 }
 

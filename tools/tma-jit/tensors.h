@@ -28,7 +28,8 @@ struct DeviceTensor {
 };
 
 // Allocates the tensors of a plan that are present. Inputs contain a file's content or random data. Outputs are
-// poisoned with 0xFF bytes unless a file is given; paddings and guards always are.
+// poisoned with 0xFF bytes unless a file is given; paddings and guards always are, except for those guards that
+// DataChoices::bare leaves out.
 [[nodiscard]] Outcome<std::vector<DeviceTensor>> make_tensors(Engine& engine, const Plan& plan,
                                                               const DataChoices& choices);
 
