@@ -75,9 +75,10 @@ TEST_CASE("check names what is declared and mentioned nowhere else") {
     return run_command({"check", file, "--arch", "sm_90a", "--no-emulator", "--json"});
   };
   CHECK(check(written()).json()["unused"].empty());
-  const CommandResult found = check(
-      written("//! work", "//! dim Q\n//! let DEAD = N * 2\n//! hook idle(f32 x) : f32 = x\n//! preset P = 2 when "
-                          "DEAD > 9\n//! param P = 1 in {1, 2}\n//! work"));
+  const CommandResult found =
+      check(written("//! work",
+                    "//! dim Q\n//! let DEAD = N * 2\n//! hook idle(f32 x) : f32 = x\n//! preset P = 2 when "
+                    "DEAD > 9\n//! param P = 1 in {1, 2}\n//! work"));
   CHECK(found.exit == 1);
   CHECK(found.json()["faults"] == 2);
   REQUIRE(found.json()["unused"].size() == 2);
