@@ -30,6 +30,7 @@ NB_MODULE(_native, module) {
 #undef PyInit__native
 
 // The classes belong to one interpreter: a second one that made them again would take them from the first.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is Python's
 extern "C" NB_EXPORT PyObject* PyInit__native() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return start_native();
   PyErr_SetString(
