@@ -48,21 +48,23 @@ void build_shift(Assembler& a) {
   a.op.b = a.source(2, Type::u32);
 }
 
-void build_shf(Assembler& a) {
-  a.computes(do_shf);
-  a.op.kind = static_cast<u16>((a.has("r") ? 1 : 0) | (a.has("clamp") ? 2 : 0));
+// A result and three operands of 32 bits.
+void take_words(Assembler& a) {
   a.op.d = a.destination(0, Type::b32);
   a.op.a = a.source(1, Type::b32);
   a.op.b = a.source(2, Type::b32);
   a.op.c = a.source(3, Type::b32);
 }
 
+void build_shf(Assembler& a) {
+  a.computes(do_shf);
+  a.op.kind = static_cast<u16>((a.has("r") ? 1 : 0) | (a.has("clamp") ? 2 : 0));
+  take_words(a);
+}
+
 void build_lop3(Assembler& a) {
   a.computes(do_lop3);
-  a.op.d = a.destination(0, Type::b32);
-  a.op.a = a.source(1, Type::b32);
-  a.op.b = a.source(2, Type::b32);
-  a.op.c = a.source(3, Type::b32);
+  take_words(a);
   a.op.immediate = a.immediate(4);
 }
 
@@ -74,10 +76,7 @@ void build_prmt(Assembler& a) {
   for (const auto& [name, mode] : modes) {
     if (a.has(name)) a.op.kind = static_cast<u16>(mode);
   }
-  a.op.d = a.destination(0, Type::b32);
-  a.op.a = a.source(1, Type::b32);
-  a.op.b = a.source(2, Type::b32);
-  a.op.c = a.source(3, Type::b32);
+  take_words(a);
 }
 
 void build_bfe(Assembler& a) {
@@ -109,10 +108,7 @@ void build_count(Assembler& a) {
 
 void build_find_nth_set(Assembler& a) {
   a.computes(do_find_nth_set);
-  a.op.d = a.destination(0, Type::b32);
-  a.op.a = a.source(1, Type::b32);
-  a.op.b = a.source(2, Type::b32);
-  a.op.c = a.source(3, Type::b32);
+  take_words(a);
 }
 
 void build_brev(Assembler& a) {
