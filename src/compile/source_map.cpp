@@ -21,18 +21,6 @@ std::string_view hook_text(std::string_view rest) {
   return rest.substr(0, end);
 }
 
-// Returns the hooks whose texts are expressions, by the numbers of the preamble's lines `return (` before them. A line
-// of the preamble has the number of those above it.
-std::map<int, std::string> openings_in(const std::vector<std::string_view>& lines) {
-  std::map<int, std::string> openings;
-  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    const std::string_view next = lines[i + 1];
-    if (lines[i] == "return (" && next.starts_with(kHookLine))
-      openings.emplace(static_cast<int>(i), next.substr(9, next.size() - 10));
-  }
-  return openings;
-}
-
 struct LocDirective {
   int file = 0;
   int line = 0;
@@ -86,7 +74,7 @@ std::vector<source::Operand> tensors_of_hooks(std::string_view text) {
 
 }  // namespace
 
-SourceMap::SourceMap(const Source& source) : openings_(openings_in(split(source.text, '\n'))) {
+SourceMap::SourceMap(const Source& source) {
   const std::string_view text = source.text;
   for (const Header& header : source.headers) texts_[header.name] = header.text;
   const std::vector<source::Operand> operands = tensors_of_hooks(text);
@@ -94,7 +82,11 @@ SourceMap::SourceMap(const Source& source) : openings_(openings_in(split(source.
     const std::size_t begin = text.find("\"\n", at);
     if (begin == std::string_view::npos) break;
     hooks_.push_back(source::with_brackets(hook_text(text.substr(begin + 2)), operands));
-    texts_.emplace(text.substr(at + 9, begin - at - 9), hooks_.back());
+    const std::string name(text.substr(at + 9, begin - at - 9));
+    // The line before an expression, whose number is that of the lines above it.
+    if (const std::string_view before = text.substr(0, at); before.ends_with("\nreturn (\n"))
+      openings_.emplace(static_cast<int>(std::ranges::count(before, '\n')) - 1, name);
+    texts_.emplace(name, hooks_.back());
   }
   const std::string directive = source::line_directive(1, source.name);
   const std::size_t start = text.find(directive);
