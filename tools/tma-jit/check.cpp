@@ -105,21 +105,6 @@ Outcome<std::map<std::string, std::int64_t>> read_dims(const Kernel& kernel, con
   return dims;
 }
 
-Outcome<std::map<std::string, std::string>> read_hooks(const Kernel& kernel, const std::vector<std::string>& words) {
-  const std::vector<std::string> known = kernel.names(&KernelInfo::hooks);
-  std::map<std::string, std::string> hooks;
-  for (const std::string& word : words) {
-    CLI_ASSIGN(const Pair pair, split_pair(word, "--hook"));
-    if (!kernel.declares(&KernelInfo::hooks, pair.name)) {
-      return unknown_name(usage("--hook {}: {} declares none of that name; it has {}", pair.name, kernel.name,
-                                known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))),
-                          pair.name, known);
-    }
-    if (!hooks.emplace(pair.name, pair.value).second) return usage("--hook {} is given twice", pair.name);
-  }
-  return hooks;
-}
-
 Outcome<std::vector<Row>> check_arch(const Settings& settings, const CheckedFile& file, const std::string& arch) {
   CLI_ASSIGN(Engine engine, engine_for(settings, arch, file.path));
   CLI_ASSIGN(std::vector<Request> presets, engine.presets(file.kernel->name, file.dims));

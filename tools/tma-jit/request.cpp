@@ -54,12 +54,6 @@ Outcome<void> check_name(const Kernel& kernel, std::vector<Item> KernelInfo::*it
                       name, names);
 }
 
-Outcome<void> set_hook(Request& request, const Kernel& kernel, const std::string& word) {
-  CLI_ASSIGN(Pair pair, split_pair(word, "--hook"));
-  CLI_CHECK(check_name(kernel, &KernelInfo::hooks, "--hook", pair.name));
-  return set_once(request.hooks, "--hook ", pair.name, std::move(pair.value));
-}
-
 // Adds an operand to the kernel's tensors or scalars, so that --in, --pitch or --scalar may name it. The planner parses
 // the rest of the declaration.
 void add_operand(Request& request, Kernel& kernel, const std::string& declaration) {
@@ -100,6 +94,16 @@ void add_request_options(Verb verb, RequestWords& words) {
   verb.option("--template-file", words.template_file, "only the template file of this stem, e.g. gemm_mma");
 }
 
+Outcome<std::map<std::string, std::string>> read_hooks(const Kernel& kernel, const std::vector<std::string>& words) {
+  std::map<std::string, std::string> hooks;
+  for (const std::string& word : words) {
+    CLI_ASSIGN(Pair pair, split_pair(word, "--hook"));
+    CLI_CHECK(check_name(kernel, &KernelInfo::hooks, "--hook", pair.name));
+    CLI_CHECK(set_once(hooks, "--hook ", pair.name, std::move(pair.value)));
+  }
+  return hooks;
+}
+
 Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {
   CLI_ASSIGN(Kernel kernel, find_kernel(engine, words.kernel, words.template_file));
   Request request;
@@ -108,7 +112,7 @@ Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words) {
   if (words.kernel.ends_with(".cu")) request.file = stem_of(words.kernel);
   for (const std::string& declaration : words.operands) add_operand(request, kernel, declaration);
   for (const std::string& word : words.words) CLI_CHECK(set_word(request, kernel, word));
-  for (const std::string& word : words.hooks) CLI_CHECK(set_hook(request, kernel, word));
+  CLI_ASSIGN(request.hooks, read_hooks(kernel, words.hooks));
   request.untrusted_hooks = words.untrusted_hooks;
   request.sm_budget = words.sm_budget;
   for (const std::string& word : words.scalars) CLI_CHECK(set_scalar(request, kernel, word));

@@ -2,6 +2,7 @@
 // launch.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct KernelRequest {
   Request request;
 };
 
+// Reads NAME=TEXT of hooks. Every name must be declared; an unknown one is a usage error with a suggestion.
+[[nodiscard]] Outcome<std::map<std::string, std::string>> read_hooks(const Kernel& kernel,
+                                                                     const std::vector<std::string>& words);
 // Adds the request's operands to the kernel's tensors and scalars. Every name must be declared; an unknown one is a
 // usage error with a suggestion.
 [[nodiscard]] Outcome<KernelRequest> read_request(Engine& engine, const RequestWords& words);
