@@ -142,12 +142,16 @@ bool Worker::read_socket() {
   }
 }
 
+// Reads all that the pipe holds, since a worker's last words are at its end; at most 4 MiB, more than a pipe holds,
+// because a process that the worker started may hold the pipe and write on.
 bool Worker::read_errors() {
   char block[4096];
-  const ssize_t got = ::read(process_.errors(), block, sizeof block);
-  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
-  log_.append(block, static_cast<std::size_t>(got));
-  if (log_.size() > 2 * kLogBytes) log_.erase(0, log_.size() - kLogBytes);
+  for (int blocks = 0; blocks < 1024; ++blocks) {
+    const ssize_t got = ::read(process_.errors(), block, sizeof block);
+    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+    log_.append(block, static_cast<std::size_t>(got));
+    if (log_.size() > 2 * kLogBytes) log_.erase(0, log_.size() - kLogBytes);
+  }
   return true;
 }
 

@@ -146,10 +146,12 @@ TEST_CASE("its memory limit ends a worker's compile, not the program's") {
 TEST_CASE("the last words of a worker are in the error, however much it said before") {
   WorkerBench bench;
   const auto pool = bench.open();
-  const auto outcome = pool->run(job_of("FAULT(chatter)"));
-  REQUIRE(!outcome);
-  CHECK(outcome.error().detail.find("these are my last words") != std::string::npos);
-  CHECK(outcome.error().detail.size() < 5000);
+  for (int times = 0; times < 5; ++times) {
+    const auto outcome = pool->run(job_of("FAULT(chatter)"));
+    REQUIRE(!outcome);
+    CHECK_MESSAGE(outcome.error().detail.find("these are my last words") != std::string::npos, outcome.error().detail);
+    CHECK(outcome.error().detail.size() < 5000);
+  }
 }
 
 TEST_CASE("others beside a crash are not harmed") {
