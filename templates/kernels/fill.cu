@@ -40,8 +40,8 @@
 //! work    flops 0  bytes M * N * sizeof(T)
 //! reference fill_reference  grid min(ceil_div(M * N, 256), 65536)  block 256
 //!
-//! preset  FLAT = 1, WHOLE = 1, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && M * N * sizeof(T) <= 1048576)
-//! preset  FLAT = 1, WHOLE = 0, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && M * N * sizeof(T) <= 1048576)
+//! preset  FLAT = 1, WHOLE = 1, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && (M * N * sizeof(T) <= 1048576 || N % COUNT != 0))
+//! preset  FLAT = 1, WHOLE = 0, LANES = 256  when N * sizeof(T) <= 1024 || (given(value) == 0 && (M * N * sizeof(T) <= 1048576 || N % COUNT != 0))
 //! preset  WHOLE = 1, LANES = 8              when N * sizeof(T) <= 256
 //! preset  WHOLE = 1, LANES = 32             when N * sizeof(T) <= 2048
 //! preset  WHOLE = 1, LANES = 256
