@@ -74,6 +74,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/alike_rows.cuh"
+#include "device/reduce/row_input.cuh"
 #include "device/reduce/row_moments.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -89,7 +90,7 @@ extern "C" __global__ __launch_bounds__(THREADS, kResident) void layer_norm(View
   smem.init();
   RowOf<T, THREADS, LANES, CLUSTER, PACKS, WHOLE, AFFINE>::Type row(X, dims.M, dims.N);
   const auto read = [&] {
-    row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); });
+    load_input(row, X, hooks);
     if constexpr (SUM && KEPT) row.store(S);
   };
   const bool alone = apart(X, Y, dims.M, dims.N) && (SUM == 0 || apart(X, S, dims.M, dims.N));

@@ -14,6 +14,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
+#include "device/reduce/row_input.cuh"
 #include "device/reduce/row_moments.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -25,7 +26,7 @@ extern "C" __global__ __launch_bounds__(THREADS, CLUSTER > 1 || KEPT == 0 ? 1 : 
   __shared__ RowSmem<THREADS, CLUSTER, 3> smem;
   smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
-  const auto load = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const auto load = [&] { load_input(row, X, hooks); };
   const RowMoments moments = row_moments<KEPT>(row, smem, static_cast<f32>(dims.N), eps, [&] {
     load();
     if constexpr (SUM && KEPT) row.store(S);

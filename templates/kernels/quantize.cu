@@ -66,6 +66,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
+#include "device/reduce/row_input.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -77,7 +78,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void quantize(View<const T, 2> 
   __shared__ RowSmem<THREADS, CLUSTER, 1> smem;
   smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
-  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const auto read = [&] { load_input(row, X, hooks); };
   if constexpr (SCALES == 1) {
     const auto greater = [](f32 a, f32 b) { return fmaxf(a, b); };
     f32 greatest = 0;

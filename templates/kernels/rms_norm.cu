@@ -71,6 +71,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/alike_rows.cuh"
+#include "device/reduce/row_input.cuh"
 #include "device/reduce/row_passes.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -84,7 +85,7 @@ extern "C" __global__ __launch_bounds__(THREADS, WHOLE == 2 && THREADS < 512
   __shared__ RowSmem<THREADS, CLUSTER, WHOLE == 2 ? 2 : 1> smem;
   smem.init();
   RowOf<T, THREADS, LANES, CLUSTER, PACKS, WHOLE, WEIGHT>::Type row(X, dims.M, dims.N);
-  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const auto read = [&] { load_input(row, X, hooks); };
   const bool alone = apart(X, Y, dims.M, dims.N) && (SUM == 0 || apart(X, S, dims.M, dims.N));
   const T* const vectors[2] = {W.data};
   row.each(alone, vectors, [&] {

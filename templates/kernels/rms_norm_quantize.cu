@@ -11,6 +11,7 @@
 
 #include "device/ptx/cvt.cuh"
 #include "device/reduce/quantized_row.cuh"
+#include "device/reduce/row_input.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -21,7 +22,7 @@ extern "C" __global__ __launch_bounds__(THREADS, KEPT == 0 ? 1 : 0) void rms_nor
   __shared__ RowSmem<THREADS, CLUSTER, 2> smem;
   smem.init();
   Row row = SCALES == 2 ? Row(dims.M, dims.N) : Row(X, dims.M, dims.N);
-  const auto read = [&] { row.load(X, 0.0F, [&](f32 x, int column) { return hooks.input(x, row.row, column); }); };
+  const auto read = [&] { load_input(row, X, hooks); };
   f32 squares = 0;
   first_pass<KEPT>(row, read, [&] {
     if constexpr (SUM && KEPT) row.store(S);

@@ -44,6 +44,37 @@ TEST_CASE("norms take rows of any length, with and without weights, and store th
   check_passes({"layer_norm", kDevice, kEmulator, "M=2", "N=0", "AFFINE=2"});
 }
 
+TEST_CASE("what the hook of a row reads at its own row and column is loaded by whole packs, as the row is") {
+  if (!has_compiler()) return;
+  const std::vector<std::string> matrix = {"--operand", "residual : bf16[M, N]", "--hook",
+                                           "input=x + residual[row, column]"};
+  for (const char* kernel : {"rms_norm", "layer_norm", "rms_norm_quantize", "layer_norm_quantize", "quantize"}) {
+    std::vector<std::string> words = {"build", kernel, "M=64", "N=4096", "T=bf16", "--device", "h100", "--ptx"};
+    words.insert(words.end(), matrix.begin(), matrix.end());
+    const CommandResult ptx = run_command(words);
+    CHECK(ptx.out.find(".target sm_90a") != std::string::npos);
+    for (const char* single : {"ld.global.u16", "ld.global.b16", "ld.global.nc.u16", "ld.global.nc.b16"})
+      CHECK_MESSAGE(ptx.out.find(single) == std::string::npos, std::string(kernel));
+  }
+  if (!kHasEmulator) return;
+  // Of other types, of one dimension, at its own place and at others, and of rows that are not whole packs.
+  check_passes({"rms_norm_quantize", kDevice, kEmulator, "M=5", "N=512", "T=bf16", "SCALES=1", "SUM=1", "--operand",
+                "residual : f32[M, N]", "--operand", "bias : bf16[N]", "--hook",
+                "input=x + residual[row, column] + bias[column]"});
+  check_passes({"layer_norm_quantize", kDevice, kEmulator, "M=7", "N=1024", "T=f32", "SCALES=0", "SUM=1", "--operand",
+                "residual : bf16[M, N]", "--operand", "scale : f32[M]", "--hook",
+                "input=x * scale[row] + residual[row, column]"});
+  check_passes({"layer_norm", kDevice, kEmulator, "M=9", "N=768", "T=f32", "SUM=1", "--operand", "residual : f32[M, N]",
+                "--operand", "first : f32[N]", "--operand", "counts : s32[N]", "--hook",
+                "input=x + residual[row, column] + first[0] + counts[column]"});
+  check_passes({"rms_norm", kDevice, kEmulator, "M=9", "N=768", "T=bf16", "--operand", "up : e4m3[M, N]", "--hook",
+                "input=x + up[row, column] * up[row, 0]"});
+  check_passes({"rms_norm", kDevice, kEmulator, "M=9", "N=771", "T=bf16", "SUM=1", "--operand", "residual : bf16[M, N]",
+                "--hook", "input=x + residual[row, column]"});
+  check_passes({"quantize", kDevice, kEmulator, "M=3", "N=3000", "T=bf16", "SCALES=1", "KEPT=0", "THREADS=128",
+                "LANES=128", "PACKS=2", "--operand", "up : bf16[M, N]", "--hook", "input=x * up[row, column]"});
+}
+
 TEST_CASE("clusters walk over rows that they keep in shared memory until each is stored") {
   if (!has_compiler() || !kHasEmulator) return;
   // Of 17 SMs there is room for one cluster of eight blocks, which has all rows, or three of four.

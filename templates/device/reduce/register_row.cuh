@@ -47,6 +47,7 @@ template <int Threads, int Lanes, int Cluster, int Count, int Packs, bool Whole 
   static_assert(Lanes <= 32 || Lanes == Threads);
   static_assert(Cluster == 1 || Lanes == Threads);
   static constexpr int kThreads = Threads, kCount = Count, kPacks = Packs, kCluster = Cluster;
+  static constexpr bool kWhole = Whole;
   static constexpr int kStep = Lanes * Cluster * Count;  // columns from one pack of a thread to its next
   static constexpr int kHeld = kStep * Packs;            // columns of which the threads hold elements
 
