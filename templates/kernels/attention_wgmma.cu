@@ -42,7 +42,7 @@
 //!
 //! preset  HD = 64, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && CAUSAL == 0 && N <= 1024 && given(mask) == 0
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
-//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3             when HD > 64 && VD == 0 && CAUSAL == 0 && N <= 1024 && given(mask) == 0
+//! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3             when HD > 64 && VD == 0 && CAUSAL == 0 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 4  when HD == 64 && N <= 3072 && given(mask) == 0
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 && (HD <= 64 || VD > 0) || given(mask) == 1
