@@ -22,8 +22,9 @@ struct TuningRecord {
   std::string kernel{};
   std::map<std::string, DType> types{};
   std::map<std::string, std::int64_t> dims{};
-  std::string hooks{};   // 16 hex digits of the SHA-256 of the hooks' texts; empty if the kernel has no hooks
-  std::string device{};  // DeviceInfo::name
+  std::string hooks{};  // 16 hex digits of the SHA-256 of the hooks' texts; empty if the kernel has no hooks
+  std::map<std::string, std::int64_t> pins{};  // the params whose values the request gave
+  std::string device{};                        // DeviceInfo::name
   int sm_count = 0;
   // The choice.
   std::string file{};    // the template file's stem

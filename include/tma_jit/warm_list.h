@@ -2,6 +2,7 @@
 // the fields); lines that are empty or begin with # are ignored.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,9 @@ namespace tma_jit {
 
 struct WarmLine {
   Request request{};
-  std::string arch{};    // empty: any target
+  std::string arch{};  // empty: any target
+  // Of a line that warm_line wrote, the params that its request pinned; the request of the line pins all.
+  std::map<std::string, std::int64_t> pins{};
   bool presets = false;  // every preset of the kernel for every choice of types; only the request's kernel, file and
                          // dims are used
 };

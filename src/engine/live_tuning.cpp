@@ -48,7 +48,7 @@ LiveTuning::LiveTuning(Engine::State& state)
 // Returns whether tuning the request would give a record that its plans follow, and there is none yet.
 bool LiveTuning::may_measure(const Request& request, const Plan& plan) {
   if (tuning::tuning_in_this_thread() || !is_open(request) || !request.workspaces.empty()) return false;
-  if (state_.misses.sealed()) return false;
+  if (state_.misses.sealed() || request.params.size() == plan.config.size()) return false;
   const auto facts = state_.facts_for(request);
   return facts && (plan.record.empty() || !state_.records.know(plan, *facts));
 }

@@ -31,10 +31,11 @@ std::string words_of(const tuning::Advice& advice) {
   return words;
 }
 
-// Returns the problem as a record without a choice.
-TuningRecord record_of(const std::string& kernel, plan::Problem&& problem, const DeviceInfo& device) {
+// Returns the problem of a request as a record without a choice.
+TuningRecord record_of(const Request& request, plan::Problem&& problem, const DeviceInfo& device) {
   TuningRecord record;
-  record.kernel = kernel;
+  record.kernel = request.kernel;
+  record.pins = request.params;
   record.types = std::move(problem.types);
   record.dims = std::move(problem.dims);
   record.hooks = tuning::digest_of(problem.hooks);
@@ -61,7 +62,7 @@ std::string told(const std::vector<std::string>& faults) {
 }  // namespace
 
 bool is_open(const Request& request) {
-  return request.params.empty() && request.file.empty() && !request.reference && !request.inputs;
+  return request.file.empty() && !request.reference && !request.inputs;
 }
 
 Records::Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log)
@@ -171,7 +172,7 @@ void Records::visit(const Lookup& lookup, const tuning::RecordBook& book, const 
     if (!problem) continue;
     const source::HookNeeds hooks = needs_of(request, problem->tensor_operands);
     const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
-    auto advice = book.of(record_of(request.kernel, *std::move(problem), device), current);
+    auto advice = book.of(record_of(request, *std::move(problem), device), current);
     if (advice && use(*std::move(advice))) return;
   }
 }
@@ -185,6 +186,7 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
     Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
     if (!made) return false;
     decided = std::move(*made);
+    decided->pins = request.params;
     decided->record = std::move(words);
     return true;
   });
@@ -224,6 +226,7 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
   if (!made) return std::nullopt;
   if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
+  made->pins = request.params;
   made->record = words_of(*advice);
   return std::move(*made);
 }

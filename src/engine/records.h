@@ -23,7 +23,7 @@
 
 namespace tma_jit::engine {
 
-// Returns whether a record may decide the request's configuration, because it pins none itself.
+// Returns whether a record may decide the request's configuration. Those of the same pinned params do.
 [[nodiscard]] bool is_open(const Request& request);
 
 // Reads the files at the first query. Thread-safe; the child of a fork reads them again.

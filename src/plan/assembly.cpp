@@ -129,6 +129,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   for (std::size_t i = 0; i < kernel.params.size(); ++i) {
     plan.config.emplace_back(kernel.params[i].name, values.params()[i]);
   }
+  plan.pins = binding.request->params;
   return plan;
 }
 

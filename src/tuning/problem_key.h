@@ -10,8 +10,8 @@
 
 namespace tma_jit::tuning {
 
-// Returns whether two records are of one problem on one model of device: kernel, types, dims, hooks, device and number
-// of SMs.
+// Returns whether two records are of one problem on one model of device: kernel, types, dims, hooks, pinned params,
+// device and number of SMs.
 [[nodiscard]] bool same_problem(const TuningRecord& a, const TuningRecord& b);
 // Returns the same without the dims: the records among which the nearest one is searched.
 [[nodiscard]] bool same_family(const TuningRecord& a, const TuningRecord& b);

@@ -46,8 +46,9 @@ Result<void> read_field(const std::string& field, const Json& value, TuningRecor
     if (name == field) return read_text(field, value, record.*text);
   }
   if (field == "types") return read_types(value, record.types);
-  if (field == "dims" || field == "params") {
-    TMA_JIT_ASSIGN((field == "dims" ? record.dims : record.params), named_integers_in(value, field));
+  if (field == "dims" || field == "pins" || field == "params") {
+    auto& integers = field == "dims" ? record.dims : field == "pins" ? record.pins : record.params;
+    TMA_JIT_ASSIGN(integers, named_integers_in(value, field));
     return {};
   }
   if (field == "sm_count") {
@@ -85,19 +86,21 @@ double hundredths(double value) {
 }  // namespace
 
 std::string tuning_line(const TuningRecord& record) {
-  const Json line = {{"kernel", record.kernel},
-                     {"types", names_of(record.types)},
-                     {"dims", Json(record.dims)},
-                     {"hooks", record.hooks},
-                     {"device", record.device},
-                     {"sm_count", record.sm_count},
-                     {"file", record.file},
-                     {"digest", record.digest},
-                     {"params", Json(record.params)},
-                     {"us", hundredths(record.us)},
-                     {"preset_us", hundredths(record.preset_us)},
-                     {"driver", record.driver},
-                     {"compiler", record.compiler}};
+  Json line = {{"kernel", record.kernel},
+               {"types", names_of(record.types)},
+               {"dims", Json(record.dims)},
+               {"hooks", record.hooks}};
+  if (!record.pins.empty()) line["pins"] = record.pins;
+  const Json choice = {{"device", record.device},
+                       {"sm_count", record.sm_count},
+                       {"file", record.file},
+                       {"digest", record.digest},
+                       {"params", Json(record.params)},
+                       {"us", hundredths(record.us)},
+                       {"preset_us", hundredths(record.preset_us)},
+                       {"driver", record.driver},
+                       {"compiler", record.compiler}};
+  line.update(choice);
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

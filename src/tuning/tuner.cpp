@@ -188,7 +188,8 @@ class Tuning {
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, candidates_of(request));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
-    const TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
+    TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
+    problem.pins = request.params;  // of the plan, which is a candidate's, all params are
     if (!compiler_) compiler_ = opening.valid() ? opening.get() : std::string();
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + *compiler_);
     const tuning::ContestSettings settings{

@@ -112,7 +112,8 @@ bool read_types(Cursor& line, std::string_view& members) {
 bool read_problem(Cursor& line, WrittenRecord& record) {
   const bool whole = line.take("{\"kernel\":") && line.text(record.kernel, ",\"types\":{") &&
                      read_types(line, record.types) && line.take(",\"dims\":{") && read_integers(line, record.dims) &&
-                     line.take(",\"hooks\":") && line.text(record.hooks);
+                     line.take(",\"hooks\":") && line.text(record.hooks) &&
+                     (!line.take(",\"pins\":{") || (read_integers(line, record.pins) && !record.pins.empty()));
   record.problem = line.since(0);
   return whole;
 }
@@ -163,6 +164,7 @@ TuningRecord record_of(const WrittenRecord& written) {
           .types = types_of(written.types),
           .dims = integers_of(written.dims),
           .hooks = std::string(written.hooks),
+          .pins = integers_of(written.pins),
           .device = std::string(written.device),
           .sm_count = written.sm_count,
           .file = std::string(written.file),
@@ -173,6 +175,19 @@ TuningRecord record_of(const WrittenRecord& written) {
           .driver = std::string(written.driver),
           .compiler = std::string(written.compiler)};
 }
+
+namespace {
+
+// Appends the members and the end of an object.
+void append_integers(std::string& text, const std::map<std::string, std::int64_t>& integers) {
+  for (const auto& [name, value] : integers) {
+    if (text.back() != '{') text += ',';
+    text.append("\"").append(name).append("\":").append(fmt::format_int(value).c_str());
+  }
+  text += '}';
+}
+
+}  // namespace
 
 std::string types_text(const TuningRecord& record) {
   std::string text;
@@ -187,11 +202,10 @@ std::string types_text(const TuningRecord& record) {
 
 std::string problem_text(const TuningRecord& record) {
   std::string text = types_text(record);
-  for (const auto& [name, value] : record.dims) {
-    if (text.back() != '{') text += ',';
-    text.append("\"").append(name).append("\":").append(fmt::format_int(value).c_str());
-  }
-  return text.append("},\"hooks\":\"").append(record.hooks).append("\"");
+  append_integers(text, record.dims);
+  text.append(",\"hooks\":\"").append(record.hooks).append("\"");
+  if (!record.pins.empty()) append_integers(text.append(",\"pins\":{"), record.pins);
+  return text;
 }
 
 std::optional<NamedInteger> take_integer(std::string_view& members) {

@@ -124,6 +124,8 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
     TMA_JIT_ASSIGN(request.dims, named_integers_in(value, field));
   } else if (field == "params") {
     TMA_JIT_ASSIGN(request.params, named_integers_in(value, field));
+  } else if (field == "pins") {
+    TMA_JIT_ASSIGN(line.pins, named_integers_in(value, field));
   } else if (field == "hooks") {
     if (!value.is_object()) return failure(ErrorCode::parse, "hooks is not an object");
     value.get_to(request.hooks);
@@ -136,9 +138,9 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "tensors") {
     return read_tensors(value, request);
   } else {
-    const std::vector<std::string> known = {"kernel",    "arch",  "file",    "presets", "reference",
-                                            "sm_budget", "fixed", "dims",    "params",  "hooks",
-                                            "operands",  "types", "tensors", "present"};
+    const std::vector<std::string> known = {"kernel",    "arch",     "file",  "presets", "reference",
+                                            "sm_budget", "fixed",    "dims",  "params",  "pins",
+                                            "hooks",     "operands", "types", "tensors", "present"};
     return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
   }
   return {};
@@ -205,6 +207,7 @@ std::string warm_line(const Plan& plan) {
   put(line, "dims", std::move(dims));
   put(line, "types", std::move(types));
   put(line, "params", std::move(params));
+  put(line, "pins", plan.pins);
   put(line, "fixed", std::move(fixed));
   put(line, "hooks", std::move(hooks));
   put(line, "operands", operands_of(plan));

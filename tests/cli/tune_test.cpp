@@ -77,6 +77,41 @@ TEST_CASE("what cannot be tuned is a part of the one object, with its line; an e
   CHECK(tune(empty).exit == 0);
 }
 
+TEST_CASE("what a request computes by its params is tuned for such requests only") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string list = records_named("pinned-list.jsonl"), records = records_named("pinned.jsonl");
+  std::ofstream lines(list);
+  lines << R"({"kernel":"scan","dims":{"M":2,"N":96},"types":{"T":"f32"},"params":{"OP":2}})"
+        << "\n";
+  // As an application records a kernel that was missing: params of the configuration, and those that its call pinned.
+  lines << R"({"kernel":"scan","arch":"sm_90a","file":"scan_rows","dims":{"M":2,"N":128},"types":{"T":"f32"},)"
+        << R"("params":{"OP":3,"EXCLUSIVE":0,"SEGMENTED":0,"THREADS":128,"LANES":32,"PACKS":1,"BYTES":16},)"
+        << R"("pins":{"OP":3}})"
+        << "\n";
+  lines.close();
+  const std::vector<std::string> device = {"--device", "emulator:sm_90a", "--records", records};
+  std::vector<std::string> words = {"tune", "--list", list, "--candidates", "2", "--warm", "--budget=300", "--json"};
+  words.insert(words.end(), device.begin(), device.end());
+  const auto tuned = run_command(words);
+  REQUIRE_MESSAGE(tuned.exit == 0, tuned.err);
+  const auto results = tuned.json()["results"];
+  REQUIRE(results.size() == 2);
+  CHECK(results[0]["record"]["pins"] == nlohmann::json({{"OP", 2}}));
+  CHECK(results[1]["record"]["pins"] == nlohmann::json({{"OP", 3}}));
+  const auto planned = [&](const char* columns, const std::string& operation) {
+    std::vector<std::string> plan = {"plan", "scan", "M=2", columns, "T=f32", "--json", "--device", "emulator:sm_90a"};
+    if (!operation.empty()) plan.push_back(operation);
+    return run_command(plan, {"TMA_JIT_TUNED=" + records}).json();
+  };
+  CHECK(!planned("N=96", "OP=2")["record"].get<std::string>().empty());
+  CHECK(!planned("N=128", "OP=3")["record"].get<std::string>().empty());
+  for (const char* columns : {"N=96", "N=128"}) {
+    CHECK(planned(columns, "")["record"].get<std::string>().empty());
+    CHECK(planned(columns, "")["config"]["OP"] == 0);
+  }
+  CHECK(planned("N=96", "OP=3")["record"].get<std::string>().empty());
+}
+
 TEST_CASE("tune killed at any moment loses no record and no measurement, and goes on where it was") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string records = records_named("killed.jsonl"), list = records_named("killed-list.jsonl");

@@ -7,10 +7,12 @@
 
 #include <tma_jit/json.h>
 #include <tma_jit/tuning.h>
+#include <tma_jit/warm_list.h>
 
 #include "support/combinations.h"
 #include "support/temporary_folder.h"
 #include "tuning/problem_key.h"
+#include "tuning/written_record.h"
 
 namespace tma_jit {
 namespace {
@@ -121,6 +123,7 @@ TEST_CASE("a record leads to the plan of its configuration, bit for bit, whateve
       record.types = problem.types;  // as tuning keys it
       record.dims = problem.dims;
       record.hooks = problem.hooks;
+      record.pins = problem.pins;
       Engine following = planning_engine(TuningPolicy::records);
       following.follow({record});
       auto plan = following.plan(request);
@@ -132,6 +135,40 @@ TEST_CASE("a record leads to the plan of its configuration, bit for bit, whateve
     }
   }
   MESSAGE(alike << " plans by records");
+}
+
+TEST_CASE("a record decides the requests that pin the same params as the one it was measured for, and no others") {
+  Engine off = planning_engine(TuningPolicy::off);
+  Request open, greatest, exclusive;
+  open.kernel = "scan";
+  open.dims = {{"M", 16}, {"N", 1024}};
+  greatest = exclusive = open;
+  greatest.params = {{"OP", 2}};
+  exclusive.params = {{"OP", 2}, {"EXCLUSIVE", 1}};
+  const auto measured = off.plan(greatest);
+  REQUIRE(measured);
+  const TuningRecord record = record_of(off, *measured);
+  CHECK(record.pins == greatest.params);
+  const std::string line = tuning_line(record);
+  CHECK(tuning::read_written(line));
+  CHECK(parse_tuning_line(line).value() == record);
+  CHECK(parse_tuning_line(line + " ").value() == record);  // which the JSON parser reads
+
+  Engine following = planning_engine(TuningPolicy::records);
+  following.follow({record});
+  CHECK(following.plan(greatest)->record.starts_with("tuned in this process"));
+  CHECK(following.plan(greatest)->pins == greatest.params);
+  Request near = greatest;
+  near.dims["M"] = 17;
+  CHECK(following.plan(near)->record.starts_with("tuned in this process"));
+  for (const Request& other : {open, exclusive}) {
+    const auto plan = following.plan(other);
+    REQUIRE(plan);
+    CHECK(plan->record.empty());
+    CHECK(json_of(*plan) == json_of(*off.plan(other)));
+  }
+  CHECK(warm_line(*measured).find(R"("pins":{"OP":2})") != std::string::npos);
+  CHECK(parse_warm_line(warm_line(*measured))->pins == greatest.params);
 }
 
 }  // namespace tma_jit

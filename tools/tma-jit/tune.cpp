@@ -93,7 +93,8 @@ Outcome<Asked> read_requests(Engine& engine, const Words& words) {
     auto listed = warm_requests(engine, entry.line);
     if (!listed) return tl::make_unexpected(Failure(placed_at(entry.place, listed.error())));
     for (Request& request : *listed) {
-      request.params.clear();  // tuning chooses them
+      const bool planned = entry.line.presets || !entry.line.arch.empty();  // the line names a configuration
+      if (planned) request.params = entry.line.pins;
       request.file.clear();
       all.requests.push_back(std::move(request));
       all.places.push_back(entry.place);
