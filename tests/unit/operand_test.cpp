@@ -220,6 +220,22 @@ TEST_CASE("a matrix that a hook reads only at its element is read by 16 bytes or
   CHECK(vector.find("Operand<f32, 1, f32, true> bias;") != std::string::npos);
 }
 
+TEST_CASE("the operands of generic hooks, which are called for many elements with the same indices, are read so") {
+  std::string generic = kHooked;
+  generic.insert(generic.find(" = x\n"), " generic");
+  const auto member = [&](bool reference) {
+    Request request = with({"bias : f32[N]"}, "x + bias[column]");
+    request.reference = reference;
+    const Result<Plan> planned = plan(generic + "//! reference r grid 1 block 32\n", request);
+    REQUIRE_MESSAGE(planned, planned.error().text());
+    const std::string text = source::preamble(*planned);
+    const std::size_t at = text.find("Operand<");
+    return text.substr(at, text.find(';', at) - at);
+  };
+  CHECK(member(false) == "Operand<f32, 1, f32, true, 1, true> bias");
+  CHECK(member(true) == "Operand<f32, 1, f64, true> bias");
+}
+
 TEST_CASE("the activations are included if a hook names one") {
   const auto included = [](const std::string& text) {
     const Result<Plan> planned = plan(kHooked, with({}, text));
