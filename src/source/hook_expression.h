@@ -12,7 +12,7 @@
 namespace tma_jit::source {
 
 // The functions of device/tile/activation.cuh.
-inline constexpr std::array<std::string_view, 4> kActivations = {"sigmoid", "silu", "gelu", "gelu_tanh"};
+inline constexpr std::array<std::string_view, 5> kActivations = {"sigmoid", "silu", "gelu", "gelu_tanh", "softcap"};
 
 // Succeeds if the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
 //

@@ -153,11 +153,13 @@ DType real_of(const Plan& plan) {
   return plan.reference || wide ? DType::f64 : DType::f32;
 }
 
-std::string member(const Operand& operand, DType real) {
+// `repeated` states that hooks read the same elements for many results.
+std::string member(const Operand& operand, DType real, bool repeated) {
   if (operand.rank == 0) return fmt::format("{} {};\n", name_of(operand.type), operand.name);
-  return fmt::format("Operand<{}, {}, {}, {}{}> {};\n", name_of(operand.type), operand.rank,
+  return fmt::format("Operand<{}, {}, {}, {}{}{}> {};\n", name_of(operand.type), operand.rank,
                      name_of(value_type(operand, real)), operand.neighbours,
-                     operand.together > 1 ? fmt::format(", {}", operand.together) : "", operand.name);
+                     operand.together > 1 || repeated ? fmt::format(", {}", operand.together) : "",
+                     repeated ? ", true" : "", operand.name);
 }
 
 // Gives the text that follows the preamble's own line numbers. After a hook's text this also says where it ends
@@ -202,7 +204,7 @@ void append_hooks(const Plan& plan, std::string& text) {
   const bool generic = std::ranges::any_of(plan.hooks, [](const Hook& hook) { return hook.generic && hook.given; });
   if (generic) text += fmt::format("template <class X> __device__ X {}(X);\n", kValueOf);
   text += "struct alignas(8) Hooks {\n";
-  for (const Operand& operand : operands) text += member(operand, real_of(plan));
+  for (const Operand& operand : operands) text += member(operand, real_of(plan), generic && !plan.reference);
   for (const Hook& hook : plan.hooks) append_hook(hook, operands, plan, text);
   text += "};\n";
 }

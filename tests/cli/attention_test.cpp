@@ -34,6 +34,9 @@ TEST_CASE("attention takes masks and scores, also of queries that see no keys, b
     passes("M=40", "N=200", {"--hook", "mask=0"});
     passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
     passes("M=70", "N=200", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
+    passes("M=150", "N=90", {"CAUSAL=1", "--hook", "mask=q - k < 40", "--hook", "score=s - 0.05f * (q - k)"});
+    passes("M=70", "N=200",
+           {"--operand", "few : f32[150]", "--operand", "none : f32[0]", "--hook", "score=s + few[k] + none[q]"});
     passes("M=70", "N=200", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});
   }
 }

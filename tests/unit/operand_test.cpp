@@ -220,6 +220,22 @@ TEST_CASE("a matrix that a hook reads only at its element is read by 16 bytes or
   CHECK(vector.find("Operand<f32, 1, f32, true> bias;") != std::string::npos);
 }
 
+TEST_CASE("the operands of generic hooks, which are called for many elements with the same indices, are read so") {
+  std::string generic = kHooked;
+  generic.insert(generic.find(" = x\n"), " generic");
+  const auto member = [&](bool reference) {
+    Request request = with({"bias : f32[N]"}, "x + bias[column]");
+    request.reference = reference;
+    const Result<Plan> planned = plan(generic + "//! reference r grid 1 block 32\n", request);
+    REQUIRE_MESSAGE(planned, planned.error().text());
+    const std::string text = source::preamble(*planned);
+    const std::size_t at = text.find("Operand<");
+    return text.substr(at, text.find(';', at) - at);
+  };
+  CHECK(member(false) == "Operand<f32, 1, f32, true, 1, true> bias");
+  CHECK(member(true) == "Operand<f32, 1, f64, true> bias");
+}
+
 TEST_CASE("the activations are included if a hook names one") {
   const auto included = [](const std::string& text) {
     const Result<Plan> planned = plan(kHooked, with({}, text));
@@ -228,6 +244,7 @@ TEST_CASE("the activations are included if a hook names one") {
   };
   CHECK(included("silu(x)"));
   CHECK(included("x * sigmoid(2 * x)"));
+  CHECK(included("softcap(x, 2)"));
   CHECK_FALSE(included("x /* silu */ * 2"));
   CHECK_FALSE(included("my_gelu(x)"));
 }
@@ -270,7 +287,7 @@ TEST_CASE("an untrusted hook may read operands, and nothing around them") {
   };
   CHECK(checked("alpha * (x + bias[column]) * up[row, column + 1]") == "fine");
   CHECK(checked("up[row, bias[column] > 0 ? 1 : column]") == "fine");
-  CHECK(checked("silu(x) * gelu_tanh(x)") == "fine");
+  CHECK(checked("silu(x) * gelu_tanh(x) + softcap(x, alpha)") == "fine");
   for (const char* text : {"bias.data", "*bias.data", "(&bias)[0]", "bias[column].x", "up[row, column", "bias[x = 1]",
                            "alpha = 1", "&alpha", "bias[column] = 1", "x[0]", "alpha(1)"}) {
     INFO(text);

@@ -15,7 +15,6 @@ import attention
 from command_line import parser_of, run
 
 HEADS, SIZE, CAP, WINDOW = 16, 128, 20.0, 1024
-FASTER = "score=cap - __fdividef(2 * cap, 1 + __expf(2 * s / cap))"
 
 
 def problems():
@@ -29,8 +28,8 @@ def problems():
         "prefix 2048 at 8192": (8192, ["--operand", "prefix : s32 = 2048", "--hook", "mask=k < prefix || k <= q"]),
         "causal documents at 32768": (32768, ["--operand", "first : s32[N]", "--hook", "mask=k >= first[q] && k <= q"]),
         "documents at 32768": (32768, ["--operand", "document : s32[N]", "--hook", "mask=document[q] == document[k]"]),
-        "softcap, causal at 8192": (8192, [*cap, "score=cap * tanh(s / cap)"]),
-        "faster softcap, causal at 8192": (8192, [*cap, FASTER]),
+        "softcap(s, cap), causal at 8192": (8192, [*cap, "score=softcap(s, cap)"]),
+        "softcap by tanh, causal at 8192": (8192, [*cap, "score=cap * tanh(s / cap)"]),
         "ALiBi, causal at 8192": (8192, ["CAUSAL=1", "--operand", "slope : f32[HEADS]", "--hook", "score=s - slope[head] * (q - k)"]),
     }
 
@@ -65,7 +64,6 @@ def modifications(torch, name, operands):
     }
     scores = {
         "softcap": lambda s, batch, head, q, k: CAP * torch.tanh(s / CAP),
-        "faster": lambda s, batch, head, q, k: CAP * torch.tanh(s / CAP),
         "ALiBi": lambda s, batch, head, q, k: s - slope[head] * (q - k),
     }
     mask = next((mask for word, mask in masks.items() if name.startswith(word)), causal)

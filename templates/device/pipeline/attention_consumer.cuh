@@ -202,12 +202,15 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     o_.map_rows(inverse, [&](f32 x, f32 f) { return x * (f * value_scale); });
     finish_(o_, softmax_, work_, queries_);
   }
+  // Every query of the consumer sees the keys of the first `whole_steps`, but for the mask.
   __device__ void apply_hooks(Scores& s, f32 scale, const Work& work, int row, int step, int whole_steps) const {
     const ScoreHooks<Work> scores = {hooks_, work};
-    const bool whole = kMaskGiven ? SeenStep::is_whole(step) : step < whole_steps;
-    const int key = (kMaskGiven ? SeenStep::step(step) : step) * BN;
-    if constexpr (kScoreGiven) s.map_at([&](f32 x, int r, int c) { return scores.score(x * scale, row + r, key + c); });
-    if (!whole) s.map_at([&](f32 x, int r, int c) { return scores.sees(row + r, key + c) ? x : Softmax::kMasked; });
+    const int number = kMaskGiven ? SeenStep::step(step) : step, key = number * BN;
+    if constexpr (kScoreGiven) scores.apply_score(s, scale, row, key);
+    if constexpr (kMaskGiven)
+      if (!SeenStep::is_whole(step)) scores.apply_mask(s, row, key, Softmax::kMasked);
+    if (number >= whole_steps)
+      s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, key + c) ? x : Softmax::kMasked; });
   }
 
   Smem& smem_;

@@ -52,8 +52,15 @@ template <class Work> struct ScoreHooks {
     return hooks.score(s, work.position(row), key, work.head_of(row));
   }
 
-  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hooks; `whole` says
-  // that the mask hides none. Hidden scores become `hidden`.
+  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hook `score`, or hides
+  // those that the mask does.
+  template <class Scores> __device__ void apply_score(Scores& s, f32 scale, int row, int key) const {
+    map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.score(x * scale, q, k, head); });
+  }
+  template <class Scores> __device__ void apply_mask(Scores& s, int row, int key, f32 hidden) const {
+    map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.mask(q, k, head) != 0 ? x : hidden; });
+  }
+  // Both, and what the tile's own limits hide; `whole` says that the mask and these hide none.
   template <class Scores> __device__ void apply(Scores& s, f32 scale, int row, int key, bool whole, f32 hidden) const {
     if constexpr (!kMaskGiven) {
       s.map_at([&](f32 x, int r, int c) {
@@ -62,6 +69,24 @@ template <class Work> struct ScoreHooks {
     } else {
       s.map_at([&](f32 x, int r, int c) { return score(x * scale, row + r, key + c); });
       if (!whole) s.map_at([&](f32 x, int r, int c) { return sees(row + r, key + c) ? x : hidden; });
+    }
+  }
+
+ private:
+  // x = f(x, query, key, head). Keys count from the thread's first query by constants and a number that the compiler
+  // cannot see through: it then finds that the distances on a diagonal are the same, and computes what depends on
+  // them once.
+  template <class Scores, class F> __device__ void map(Scores& s, int row, int key, F f) const {
+    using Layout = typename Scores::Layout;
+    if constexpr (Work::kHeads == 1) {
+      const int q = work.position(row + Layout::row(0));
+      int ahead = q - (key + Layout::column(0));
+      asm("" : "+r"(ahead));
+#pragma unroll
+      for (int i = 0; i < Layout::kRegisters; ++i)
+        s.x[i] = f(s.x[i], q + Layout::down(i), q + (Layout::across(i) - ahead), work.head);
+    } else {
+      s.map_at([&](f32 x, int r, int c) { return f(x, work.position(row + r), key + c, work.head_of(row + r)); });
     }
   }
 };

@@ -109,6 +109,7 @@ template <class X> struct Dual {
   TMA_JIT_DUAL(pow, power_slope(a, b, y))
   TMA_JIT_DUAL_TWO(__powf, power_slope(a, b, y))
   TMA_JIT_DUAL_TWO(__fdividef, quotient(y, a, b).slope)
+  TMA_JIT_DUAL_TWO(softcap, softcap_slope(a, b, y))
 #undef TMA_JIT_DUAL
 #undef TMA_JIT_DUAL_TWO
 
@@ -137,6 +138,12 @@ template <class X> struct Dual {
   __device__ static X gelu_tanh_slope(X x) {
     const X weight = sigmoid(X(1.5957691216057308) * x * (1 + X(0.044715) * x * x));
     return weight + x * weight * (1 - weight) * X(1.5957691216057308) * (1 + X(3 * 0.044715) * x * x);
+  }
+  // The quotient of s and cap is only needed where cap has a slope.
+  __device__ static X softcap_slope(Dual s, Dual cap, X y) {
+    const X tangent = y * (1 / cap.value), steepness = 1 - tangent * tangent;
+    const X slope = s.slope == 0 ? X(0) : steepness * s.slope;
+    return cap.slope == 0 ? slope : slope + (tangent - steepness * (s.value / cap.value)) * cap.slope;
   }
   // The logarithm of the base is only needed where the exponent has a slope.
   __device__ static X power_slope(Dual a, Dual b, X y) {

@@ -9,6 +9,9 @@
 
 #define TMA_JIT_OPERANDS  // the kernel has some
 
+// What is read in place of an element beyond a tensor.
+template <class T> __device__ const T zero_element = {};
+
 // A row or vector: its first element, and how many it has.
 template <class T> struct Line {
   const T* data;
@@ -18,8 +21,10 @@ template <class T> struct Line {
 // Value is the type to which an element is converted: f32, or f64 in a reference and if hooks compute in it; integers
 // are not converted. Neighbours is whether elements of the innermost dimension are adjacent, so that the distances of
 // their addresses are constants. Together elements of that dimension, whose first index is a multiple of Together, are
-// in range together, and begin at a multiple of their bytes; at most 16 bytes.
-template <class T, int Rank, class Value, bool Neighbours, int Together = 1> struct Operand {
+// in range together, and begin at a multiple of their bytes; at most 16 bytes. Repeated states that a thread reads the
+// same elements for many results: what is beyond the tensor is then no branch but another address, as only without
+// branches the compiler loads an element once for all of them.
+template <class T, int Rank, class Value, bool Neighbours, int Together = 1, bool Repeated = false> struct Operand {
   using Element = T;
   static constexpr bool kPaired = Together > 1, kPacked = Together * sizeof(T) == 16;
 
@@ -35,6 +40,7 @@ template <class T, int Rank, class Value, bool Neighbours, int Together = 1> str
     const T* at = data;
     int dimension = 0;
     ((inside = inside && is_within(index, extent[dimension]), at += step(index, dimension), ++dimension), ...);
+    if constexpr (Repeated) return value(*(inside ? at : &zero_element<T>));
     return inside ? value(*at) : Value{};
   }
   __device__ static Value value(T x) { return converted(x, Value{}); }

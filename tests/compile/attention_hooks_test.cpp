@@ -1,0 +1,71 @@
+// What attention by wgmma computes and reads for each score, whatever its hooks. Needs NVRTC.
+#include <doctest/doctest.h>
+
+#include <tma_jit/engine.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/shared_cache.h"
+
+namespace tma_jit {
+namespace {
+
+Options options() {
+  Options made;
+  made.device = Device::known("h200");
+  made.use_cache = testing::has_shared_cache();
+  return made;
+}
+
+Plan planned(Engine& engine, const std::map<std::string, std::string>& hooks, const std::vector<std::string>& operands) {
+  Request request;
+  request.kernel = "attention";
+  request.file = "attention_wgmma";
+  request.dims = {{"HEADS", 16}, {"KV_HEADS", 16}, {"M", 8192}, {"N", 8192}};
+  request.params = {{"HD", 128}, {"CAUSAL", 1}};
+  request.hooks = hooks;
+  request.operands = operands;
+  auto plan = engine.plan(request);
+  REQUIRE_MESSAGE(plan, (plan ? "" : plan.error().text()));
+  return *std::move(plan);
+}
+
+// Returns how many instructions of the kernel's PTX begin with `opcode`.
+std::size_t count_of(const Plan& plan, Engine& engine, std::string_view opcode) {
+  const auto ptx = engine.build_ptx(plan);
+  REQUIRE_MESSAGE(ptx, (ptx ? "" : ptx.error().text()));
+  std::size_t count = 0;
+  for (std::size_t at = ptx->find(opcode); at != std::string::npos; at = ptx->find(opcode, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("softcap divides by its cap once and not for each score") {
+  Engine engine(options());
+  const Plan plan = planned(engine, {{"score", "softcap(s, cap)"}}, {"cap : f32 = 20"});
+  const Plan plain = planned(engine, {}, {});
+  CHECK(count_of(plan, engine, "div.rn.f32") <= count_of(plain, engine, "div.rn.f32") + 1);
+}
+
+TEST_CASE("a score reads an operand of the head once a step, and converts a distance once for a diagonal") {
+  Engine engine(options());
+  const Plan plan = planned(engine, {{"score", "s - slope[head] * (q - k)"}}, {"slope : f32[HEADS]"});
+  constexpr std::size_t kPlaces = 3;  // where the kernel computes a step: the first of a tile, in two ways, and the others
+  CHECK(count_of(plan, engine, "ld.global.f32") <= kPlaces);
+  CHECK(count_of(plan, engine, "cvt.rn.f32.s32") <= kPlaces * (32 + 2));
+}
+
+TEST_CASE("a mask reads an operand of the queries once for each row and spills nothing") {
+  Engine engine(options());
+  const Plan plan = planned(engine, {{"mask", "k >= first[q] && k <= q"}}, {"first : s32[N]"});
+  const auto cubin = engine.build(plan);
+  REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
+  CHECK(cubin->resources.spill_store_bytes == 0);
+  CHECK(cubin->resources.spill_load_bytes == 0);
+}
+
+}  // namespace tma_jit
