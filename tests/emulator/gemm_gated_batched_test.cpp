@@ -101,4 +101,33 @@ TEST_CASE("Each matrix of a batch of gated products has the bits that it has alo
   }
 }
 
+TEST_CASE("Batches of gated products in a chain read weights before they wait, and nothing else") {
+  for (const char* arch : {"sm_90a", "sm_100a"}) {
+    CAPTURE(arch);
+    Engine engine = emulated_engine(arch);
+    const auto packed = [&](std::int64_t rows, std::int64_t columns, unsigned seed) {
+      return matrices_of(engine, DType::bf16, rows, columns, columns, rows * columns, seed);
+    };
+    const Matrices a = packed(kM, kK, 1), g = packed(kN, kK, 2), b = packed(kN, kK, 3), d = packed(kM, kN, 4),
+                   g2 = packed(kK, kN, 5), b2 = packed(kK, kN, 6), d2 = packed(kM, kK, 7), e2 = packed(kM, kK, 8);
+    const std::vector<Request> stages = {
+        {.kernel = "gemm_gated_batched",
+         .tensors = {{"A", a.batch()}, {"G", g.batch()}, {"B", b.batch()}, {"D", d.batch()}}},
+        {.kernel = "gemm_gated_batched",
+         .tensors = {{"A", d.batch()}, {"G", g2.batch()}, {"B", b2.batch()}, {"D", d2.batch()}}}};
+    auto chain = engine.chain(stages);
+    REQUIRE_MESSAGE(chain, chain.error().text());
+    CHECK((*chain)[1].plan().geometry.programmatic);
+    const auto launched = chain->launch();
+    REQUIRE_MESSAGE(launched, launched.error().text());
+    Request alone = stages[1];
+    alone.tensors[3].tensor = e2.batch();
+    launch(engine, alone);
+    std::vector<std::uint16_t> got(static_cast<std::size_t>(kBatch * kM * kK)), expected(got.size());
+    REQUIRE(d2.buffer.download(got.data(), got.size() * 2));
+    REQUIRE(e2.buffer.download(expected.data(), expected.size() * 2));
+    CHECK(got == expected);
+  }
+}
+
 TEST_SUITE_END();
