@@ -1,5 +1,6 @@
 //! kernel  gemm_gated "D[M,N] = epilogue(gate(A * B^T, A * G^T)): products of A[M,K] with B[N,K] and G[N,K], of which the second gates the first, f32 accumulation; at most 16 rows of A and D"
 //! arch    sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, sm_121a
+//! use     "device/reference/gated_patches.cuh"
 //! use     "device/reference/gemm_gated.cuh"
 //!
 //! param   VEC    = 16    in {16, 8, 4}             "bytes read at once: the rows of A, B and G begin at multiples of it"

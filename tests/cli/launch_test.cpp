@@ -51,6 +51,9 @@ TEST_CASE("the library's kernels agree with their references") {
   for (const char* file : {"gemm_gated_wgmma", "gemm_gated_mma_cp_async"})
     check_passes({"gemm_gated", "M=200", "N=304", "K=104", "--template-file", file});
   check_passes({"gemm_gated", "M=13", "N=1001", "K=1000"});
+  for (const char* file : {"gemm_gated_batched_wgmma", "gemm_gated_batched_mma_cp_async"})
+    check_passes({"gemm_gated_batched", "M=200", "N=304", "K=104", "BATCH=3", "A_BATCH=3", "B_BATCH=1",
+                  "--template-file", file});
 }
 
 TEST_CASE("an optional input exists because it is given, pinned or named by a hook") {

@@ -12,9 +12,10 @@ template <class L, class H, class = void> class Gate {
  public:
   __device__ Gate(const H& hooks, int row, int column)
       : hooks_(hooks), row_(row + L::row(0)), column_(column + L::column(0)) {}
-  // Returns what it makes of what register i of each has: x, and g, which gates it.
-  __device__ f32 operator()(int i, f32 x, f32 g) const {
-    return hooks_.gate(x, g, row_ + L::down(i), column_ + L::across(i));
+  // Returns what it makes of what register i of each has: x, and g, which gates it. `more` are the hook's arguments
+  // after the row and the column.
+  template <class... More> __device__ f32 operator()(int i, f32 x, f32 g, More... more) const {
+    return hooks_.gate(x, g, row_ + L::down(i), column_ + L::across(i), more...);
   }
 };
 
@@ -32,37 +33,61 @@ template <class L, class H> class Gate<L, H, decltype(void(&H::gate_with))> {
  public:
   __device__ Gate(const H& hooks, int row, int column)
       : hooks_(hooks), row_(row), column_(column), elements_(hooks.gate_own(Reader{row, column})) {}
-  __device__ f32 operator()(int i, f32 x, f32 g) const {
-    return elements_.give(i, Call{hooks_}, x, g, row_ + L::row(L::slot(i)), column_ + L::column(i));
+  template <class... More> __device__ f32 operator()(int i, f32 x, f32 g, More... more) const {
+    return elements_.give(i, Call{hooks_}, x, g, row_ + L::row(L::slot(i)), column_ + L::column(i), more...);
   }
 };
 #endif
 
+// x = what the hook makes of each x and g.
+template <class L, class H, class... More>
+__device__ inline void apply_gate(const H& hooks, RegisterTile<L, f32>& x, const RegisterTile<L, f32>& g, int row,
+                                  int column, More... more) {
+  const Gate<L, H> gate(hooks, row, column);
+#pragma unroll
+  for (int i = 0; i < L::kRegisters; ++i) x.x[i] = gate(i, x.x[i], g.x[i], more...);
+}
+
 // The sums of a product with a PairedTile, whose first element goes to (row, column) of the result: `columns` returns
-// what the hook `gate` makes of the same Columns columns of both, and its argument x is the second's. Sums has
+// what `apply` makes of the same Columns columns of both, of which the second's are the first argument. Sums has
 // `columns`, as a RegisterTile.
-template <int Columns, class Sums, class H> struct GatedSums {
+template <int Columns, class Sums, class Apply> struct GatedSums {
   const Sums& sums;
-  const H& hooks;
+  Apply apply;
   int row, column;
 
   template <int N> __device__ auto columns(int first) const {
     const auto gates = sums.template columns<N>(first).template as<f32>();
     auto results = sums.template columns<N>(Columns + first).template as<f32>();
-    using L = typename decltype(results)::Layout;
-    const Gate<L, H> gate(hooks, row, column + first);
-#pragma unroll
-    for (int i = 0; i < L::kRegisters; ++i) results.x[i] = gate(i, results.x[i], gates.x[i]);
+    apply(results, gates, row, column + first);
     return results;
   }
 };
 // Makes them of sums and their place.
-template <int Columns, class H> struct Gating {
-  const H& hooks;
-  template <class Sums> __device__ GatedSums<Columns, Sums, H> operator()(const Sums& sums, int row, int column) const {
-    return {sums, hooks, row, column};
+template <int Columns, class Apply> struct Gating {
+  Apply apply;
+  template <class Sums>
+  __device__ GatedSums<Columns, Sums, Apply> operator()(const Sums& sums, int row, int column) const {
+    return {sums, apply, row, column};
   }
 };
-template <int Columns, class H> __device__ inline Gating<Columns, H> gated(const H& hooks) {
-  return {hooks};
+template <class H> struct MatrixGate {
+  const H& hooks;
+  template <class X> __device__ void operator()(X& x, const X& g, int row, int column) const {
+    apply_gate(hooks, x, g, row, column);
+  }
+};
+template <class H> struct BatchGate {
+  const H& hooks;
+  int matrix;
+  template <class X> __device__ void operator()(X& x, const X& g, int row, int column) const {
+    apply_gate(hooks, x, g, row, column, matrix);
+  }
+};
+template <int Columns, class H> __device__ inline Gating<Columns, MatrixGate<H>> gated(const H& hooks) {
+  return {{hooks}};
+}
+// The same of a matrix of a batch.
+template <int Columns, class H> __device__ inline Gating<Columns, BatchGate<H>> gated(const H& hooks, int matrix) {
+  return {{hooks, matrix}};
 }
