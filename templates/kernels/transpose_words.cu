@@ -133,9 +133,9 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void transpose(View<con
   tile.put(words, first);
   rows.copy_ends(tile);
   __syncthreads();
-  T* const to = D.data + batch * D.stride[0] + at.row * STEP;
+  T* const to = D.data + batch * D.stride[0] + rows.column * D.stride[1] + at.row * STEP;
   tile.store<THREADS, HALO>(min(COLUMNS, dims.N - rows.column), at.row * STEP, dims.M,
-                            [&](int r) { return to + (rows.column + r) * D.stride[1]; });
+                            [&](u32 r) { return to + r * D.stride[1]; });
 }
 
 #else

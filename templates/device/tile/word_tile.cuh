@@ -55,8 +55,8 @@ template <class T, int Rows, int Columns> struct WordTile {
   template <int Threads, int Halo, bool Inside, class RowOf>
   __device__ void store_units(int rows, int begin, int end, const RowOf& row_of) {
     constexpr int kUnits = (Rows - Halo) * kSize / 16, kHalo = Halo * kSize;
-    constexpr int kAcross = kUnits <= 8 ? 8 : kUnits <= 16 ? 16 : 32;  // threads that share a row
-    for (int r = threadIdx.x / kAcross; r < rows; r += Threads / kAcross) {
+    constexpr int kAcross = 8;  // threads that share a row
+    for (u32 r = threadIdx.x / kAcross; r < rows; r += Threads / kAcross) {
       u8* const first = reinterpret_cast<u8*>(row_of(r));
       const u32 before = Halo == 0 ? 0 : reinterpret_cast<u64>(first) % 32, shift = (kHalo - before) % 16;
 #pragma unroll
