@@ -71,7 +71,7 @@ class RegisterGradient {
       Row next = row_;
       next.advance(step, of_.rows, of_.columns);
       Ahead ? read(next, next_x_, next_dy_) : read(row_, x_, dy_);
-      store(DX, RowGradient::of<Centered>(reduced(), share_, eps), output);
+      store(DX, RowGradient::of<Centered>(reduced(), share(), eps), output);
       row_.row = next.row, row_.left = next.left;
       if (step >= of_.rows - first) break;
       first += step;
@@ -93,10 +93,21 @@ class RegisterGradient {
   static constexpr bool kKept = kUnits || Blocks * Threads <= 256;  // a thread has registers for its part of W
   static constexpr bool kAgain = Packs * kCount > 16;               // and none for DY * W, which is computed again
 
+  // Registers are too few for the numbers to which elements were converted before the row was reduced.
+  static constexpr bool kFew = kAgain && (kUnits || !Centered);
+
   __device__ static Row row_of(const Matrices& of, const Columns& columns) {
     const int rows = columns.is_worker() ? of.rows : 0;
     if constexpr (kUnits) return Row(of.X, rows, of.columns);
     return Row(rows, of.columns);
+  }
+  // The share of an element in the mean of a row. With kFew it is computed for each row: the compiler does not keep
+  // numbers across a division, which is a call for some operands.
+  __device__ f32 share() const {
+    if constexpr (!kFew) return share_;
+    f32 columns = static_cast<f32>(of_.columns);
+    asm volatile("" : "+f"(columns));
+    return 1 / columns;
   }
   __device__ void read(const Row& row, Raw& x, Raw& dy) const {
     x = load(of_.X, row, ends_[0]);
@@ -166,7 +177,7 @@ class RegisterGradient {
       for (int i = 0; i < kCount; ++i) means.x[0] += to_f32(x_.pack[p].at(i)), means.x[1] += visited(p, i, w);
     }
     means = row_.sums(smem_.partial[0], means);
-    means.x[0] *= share_;
+    means.x[0] *= share();
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       if (Whole == 0 || (cut_ >> p & 1) != 0)
@@ -196,7 +207,7 @@ class RegisterGradient {
   }
 
   template <class Output> __device__ void store(const View<T, 2>& DX, const RowGradient& at, Output output) {
-    const ElementGradient<T> element(at);
+    const ElementGradient<T, Centered> element(at);
     const auto gradient = [&](int p) {
       const Pack w = weight_again(p);
       return [&, p, w](int i) {
@@ -211,7 +222,7 @@ class RegisterGradient {
   const Matrices& of_;
   Columns& columns_;
   Smem& smem_;
-  const f32 share_;  // of an element in the mean of a row
+  const f32 share_;
   Row row_;
   const u32 cut_;  // packs of which a thread of the warp has a part only
   int turn_ = 0;

@@ -214,9 +214,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
   template <class Output> __device__ void store(int i, const View<T, 2>& DX, Columns& columns, Output output) {
     const int slot = i % Stages, known = i % kKnown;
     smem_.ready[known].wait(i / kKnown % 2);
-    RowGradient at = smem_.gradients[known];
-    if constexpr (!Centered) at.mean = at.mean_g = 0;  // which the compiler then knows
-    const ElementGradient<T> element(at);
+    const ElementGradient<T, Centered> element(smem_.gradients[known]);
     row_.row = row_of(i);
     Words<T, kCount> x[Packs] = {}, dy[Packs] = {};
     const auto read = [&](int p) {

@@ -40,13 +40,19 @@ struct RowGradient {
   }
 };
 
-// DX of an element of T, whose h adds to the gradient of w, with fewer operations: h * slope + (g * r + offset).
-template <class T> struct ElementGradient {
-  f32 mean, r, shift, slope, offset;
-
+// DX of an element of T, and its h, with fewer operations: h * slope + (g * r + offset).
+template <class T, bool Centered> class ElementGradient {
+ public:
   __device__ explicit ElementGradient(const RowGradient& of)
-      : mean(of.mean), r(of.r), shift(-of.r * of.mean), slope(-of.r * of.mean_gh), offset(-of.r * of.mean_g) {}
-  // Elements of 16 bits are rounded more than the product of the mean is.
-  __device__ f32 h(f32 x) const { return sizeof(T) == 2 ? x * r + shift : (x - mean) * r; }
-  __device__ f32 dx(f32 g, f32 h) const { return h * slope + (g * r + offset); }
+      : mean_(of.mean), r_(of.r), shift_(-of.r * of.mean), slope_(-of.r * of.mean_gh), offset_(-of.r * of.mean_g) {}
+
+  __device__ f32 h(f32 x) const {
+    if constexpr (!Centered) return x * r_;
+    // Elements of 16 bits are rounded more than the product of the mean is.
+    return sizeof(T) == 2 ? x * r_ + shift_ : (x - mean_) * r_;
+  }
+  __device__ f32 dx(f32 g, f32 h) const { return h * slope_ + (Centered ? g * r_ + offset_ : g * r_); }
+
+ private:
+  const f32 mean_, r_, shift_, slope_, offset_;
 };

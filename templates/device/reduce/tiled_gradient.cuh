@@ -102,9 +102,7 @@ class TiledGradient {
       for (int k = 0; k < AtOnce; ++k) {
         if (first + k >= end()) break;
         row_.row = first + k;
-        RowGradient at = smem_.gradients[row_.row - begin()];
-        if constexpr (!Centered) at.mean = at.mean_g = 0;  // which the compiler then knows
-        const ElementGradient<T> element(at);
+        const ElementGradient<T, Centered> element(smem_.gradients[row_.row - begin()]);
         row_.store_anywhere(DX, of_.rows, of_.columns, [&](int p) {
           return [&, p](int i) {
             const f32 h = element.h(to_f32(x[k].pack[p].at(i))), dy_i = to_f32(dy[k].pack[p].at(i));
