@@ -135,6 +135,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     for (int i = 0; i < count_; ++i) {
       const int slot = i % Stages;
       smem_.empty[slot].wait(i / Stages % 2 ^ 1);
+      fence::proxy_async_shared();
       smem_.full[slot].expect(bytes);
       load(slot, of_.X.data + row_of(i) * of_.X.stride[0], of_.DY.data + row_of(i) * of_.DY.stride[0]);
     }
@@ -237,9 +238,8 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     });
     if constexpr (!kEarly) leave(slot);
   }
-  // Gives back the warp's part of a slot. Where registers allow it, before DX is stored: the fence waits for stores.
+  // Gives back the warp's part of a slot: where registers allow it, before DX is stored.
   __device__ void leave(int slot) const {
-    fence::proxy_async_shared();
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem_.empty[slot].arrive();
   }
