@@ -171,7 +171,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void group_norm_backwar
   const Sums<3> sums = combined(part.add_up(mean), smem.sums, Sums<3>{});
   if constexpr (CLUSTER > 1) cluster::wait();
   const PartSums all = joined_parts({mean, sums.x[0], sums.x[1], sums.x[2]}, group, block.each, smem);
-  const RowGradient gradient = RowGradient::of<true>(all, static_cast<f32>(group.length), eps);
+  const RowGradient gradient = RowGradient::of<true>(all, 1 / static_cast<f32>(group.length), eps);
 
   const GroupPairs in_memory = {reinterpret_cast<float2*>(pairs), dims.G, block.channels, CLUSTER,
                                 block.each * Part::kCount};

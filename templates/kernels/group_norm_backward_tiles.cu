@@ -131,7 +131,7 @@ __device__ inline void finish(const Launch& launch, const Part& part, int row, i
   const Group& group = part.group;
   const PartSums* const of_tiles = launch.parts + s64{row} * tiles;
   const RowGradient gradient =
-      RowGradient::of<true>(joined_tiles(of_tiles, tiles, group, smem), static_cast<f32>(group.length), launch.eps);
+      RowGradient::of<true>(joined_tiles(of_tiles, tiles, group, smem), 1 / static_cast<f32>(group.length), launch.eps);
   const int g = group.first / launch.pairs.channels;
   if constexpr (AFFINE > 0) {
     const f32 distance = of_tiles[tile].mean - gradient.mean;

@@ -64,10 +64,35 @@ struct Rows {
   // columns. A word that is not whole in S is left out.
   __device__ void load(u32 (&words)[kHeld], int first) const {
     const int lane = threadIdx.x % 32, top = row + first, left = (dims.N - column) * kSize;
-    const u64 at = address(matrix() + top * S.stride[1] + column) + lane * 4;
+    const u64 begin = address(matrix() + top * S.stride[1] + column), at = begin + lane * 4;
     const s64 pitch = S.stride[1] * kSize;
+    if (top >= 0 && top + kHeld <= dims.M && left >= 128 && word_at(begin) >= address(S.data))
+      load_inside(words, at, pitch);
+    else
+      load_checked(words, at, pitch, top, left);
+    if constexpr (WORDS_S == 0) {
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        const u32 next = __shfl_down_sync(0xffffffff, words[k], 1);
+        words[k] = __funnelshift_r(words[k], next, static_cast<u32>(at + k * pitch) * 8);
+      }
+    }
+  }
+
+  // The address of the word that has the byte at `at`.
+  __device__ static u64 word_at(u64 at) {
+    return WORDS_S == 1 ? at : at / 4 * 4;
+  }
+
+  // Loads the words of all rows, which are whole in S.
+  __device__ void load_inside(u32 (&words)[kHeld], u64 at, s64 pitch) const {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k, at += pitch) words[k] = __ldg(reinterpret_cast<const u32*>(word_at(at)));
+  }
+  __device__ void load_checked(u32 (&words)[kHeld], u64 at, s64 pitch, int top, int left) const {
+    const int lane = threadIdx.x % 32;
     const u64 end = address(S.data + (dims.B - 1) * S.stride[0] + (dims.M - 1) * S.stride[1] + dims.N);
-    const auto word = [&](int k) { return (at + k * pitch) / 4 * 4; };
+    const auto word = [&](int k) { return word_at(at + k * pitch); };
     int from = max(-top, 0), to = min(dims.M - top, kHeld);
     if (top <= 0 && word(-top) < address(S.data)) from = 1 - top;
     if (to > 0 && top + to == dims.M && word(to - 1) + 4 > end) --to;
@@ -76,13 +101,6 @@ struct Rows {
       const int skip = WORDS_S == 1 ? 0 : static_cast<u32>(at + k * pitch) % 4;
       words[k] = 0;
       if (k >= from && k < to && lane * 4 < skip + left) words[k] = __ldg(reinterpret_cast<const u32*>(word(k)));
-    }
-    if constexpr (WORDS_S == 0) {
-#pragma unroll
-      for (int k = 0; k < kHeld; ++k) {
-        const u32 next = __shfl_down_sync(0xffffffff, words[k], 1);
-        words[k] = __funnelshift_r(words[k], next, static_cast<u32>(at + k * pitch) * 8);
-      }
     }
   }
 
@@ -115,9 +133,9 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void transpose(View<con
   tile.put(words, first);
   rows.copy_ends(tile);
   __syncthreads();
-  T* const to = D.data + batch * D.stride[0] + at.row * STEP;
+  T* const to = D.data + batch * D.stride[0] + rows.column * D.stride[1] + at.row * STEP;
   tile.store<THREADS, HALO>(min(COLUMNS, dims.N - rows.column), at.row * STEP, dims.M,
-                            [&](int r) { return to + (rows.column + r) * D.stride[1]; });
+                            [&](u32 r) { return to + r * D.stride[1]; });
 }
 
 #else

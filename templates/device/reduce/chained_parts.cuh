@@ -130,15 +130,15 @@ struct ChainedRows {
   u32* counters;  // tiles that have begun, and for each row one a span
   u32 tiles;      // of a row
 
-  __device__ ChainedTile tile(u32 number) const {
-    const u32 m = number / tiles;
-    u64* const parts = words + m * ChainedTile::words(tiles);
+  __device__ ChainedTile tile(u32 number) const { return tile(number / tiles, number % tiles); }
+  __device__ ChainedTile tile(u32 row, u32 tile) const {
+    u64* const parts = words + row * ChainedTile::words(tiles);
     u64* const groups = parts + tiles;
     return {parts,
             groups,
             groups + ceil_div<u32>(tiles, ChainedTile::kGroup),
-            counters + 1 + m * ChainedTile::spans(tiles),
-            static_cast<int>(number % tiles),
+            counters + 1 + row * ChainedTile::spans(tiles),
+            static_cast<int>(tile),
             static_cast<int>(tiles)};
   }
 };
@@ -158,8 +158,10 @@ __device__ inline void prefetch_tile(const View<const T, 2>& from, u32 number, u
 // to bring to L2 the tile that lies so many behind its own: memory then works while blocks wait for each other. With
 // Near a row has at most Threads tiles, each of which reads what all tiles before it posted. A block has its tile in
 // registers before it stores results: `to` may be `from`. `words` and `counters` are those of ChainedRows, 0 before a
-// launch, and after it.
-template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, bool Near, class T, class O, class Op>
+// launch, and after it. With Drawn a block takes the next tile when it begins, otherwise that of its index: then all
+// blocks must have room on the device at once.
+template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, bool Near, bool Drawn, class T, class O,
+          class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
@@ -168,11 +170,11 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   const ChainedRows all_rows = {words, counters, gridDim.x / rows};
 #if __CUDA_ARCH__ >= 900
   // While the block learns its number, the tile of its index comes to L2, for whichever block has it.
-  if constexpr (Ahead == 0)
+  if constexpr (Drawn && Ahead == 0)
     if (threadIdx.x == Threads - 32)
       prefetch_tile<Threads * Packs * Count>(from, blockIdx.x, all_rows.tiles, rows, columns);
 #endif
-  const u32 number = begun(counters);
+  const u32 number = Drawn ? begun(counters) : blockIdx.x;
   if constexpr (Ahead > 0)
     if (threadIdx.x == Threads - 32)
       prefetch_tile<Threads * Packs * Count>(from, number + Ahead, all_rows.tiles, rows, columns);

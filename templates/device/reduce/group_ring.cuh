@@ -235,7 +235,7 @@ class GroupRing {
         all = joined<true>(lane < Cluster ? smem_.told[known][lane] : PartSums{}, told_size, length);
       }
       if (lane > 0) continue;
-      smem_.gradients[known] = RowGradient::of<true>(all, static_cast<f32>(length), eps);
+      smem_.gradients[known] = RowGradient::of<true>(all, 1 / static_cast<f32>(length), eps);
       smem_.ready[known].arrive();
     }
   }

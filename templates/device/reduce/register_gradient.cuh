@@ -52,7 +52,12 @@ class RegisterGradient {
 
   // Called by all threads of the grid, which then call run() and, if there are Vectors, finish().
   __device__ RegisterGradient(const Matrices& of, Columns& columns, Smem& smem)
-      : of_(of), columns_(columns), smem_(smem), row_(row_of(of, columns)), cut_(kUnits ? row_.parts() : 0) {}
+      : of_(of),
+        columns_(columns),
+        smem_(smem),
+        share_(1 / static_cast<f32>(of.columns)),
+        row_(row_of(of, columns)),
+        cut_(kUnits ? row_.parts() : 0) {}
 
   // Stores DX, of which output(dx, row, column) gives the elements. It may be X or DY.
   template <class Output> __device__ void run(const View<T, 2>& DX, f32 eps, Output output) {
@@ -66,7 +71,7 @@ class RegisterGradient {
       Row next = row_;
       next.advance(step, of_.rows, of_.columns);
       Ahead ? read(next, next_x_, next_dy_) : read(row_, x_, dy_);
-      store(DX, RowGradient::of<Centered>(reduced(), static_cast<f32>(of_.columns), eps), output);
+      store(DX, RowGradient::of<Centered>(reduced(), share(), eps), output);
       row_.row = next.row, row_.left = next.left;
       if (step >= of_.rows - first) break;
       first += step;
@@ -88,10 +93,21 @@ class RegisterGradient {
   static constexpr bool kKept = kUnits || Blocks * Threads <= 256;  // a thread has registers for its part of W
   static constexpr bool kAgain = Packs * kCount > 16;               // and none for DY * W, which is computed again
 
+  // Registers are too few for the numbers to which elements were converted before the row was reduced.
+  static constexpr bool kFew = kAgain && (kUnits || !Centered);
+
   __device__ static Row row_of(const Matrices& of, const Columns& columns) {
     const int rows = columns.is_worker() ? of.rows : 0;
     if constexpr (kUnits) return Row(of.X, rows, of.columns);
     return Row(rows, of.columns);
+  }
+  // The share of an element in the mean of a row. With kFew it is computed for each row: the compiler does not keep
+  // numbers across a division, which is a call for some operands.
+  __device__ f32 share() const {
+    if constexpr (!kFew) return share_;
+    f32 columns = static_cast<f32>(of_.columns);
+    asm volatile("" : "+f"(columns));
+    return 1 / columns;
   }
   __device__ void read(const Row& row, Raw& x, Raw& dy) const {
     x = load(of_.X, row, ends_[0]);
@@ -161,7 +177,7 @@ class RegisterGradient {
       for (int i = 0; i < kCount; ++i) means.x[0] += to_f32(x_.pack[p].at(i)), means.x[1] += visited(p, i, w);
     }
     means = row_.sums(smem_.partial[0], means);
-    means.x[0] /= static_cast<f32>(of_.columns);
+    means.x[0] *= share();
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       if (Whole == 0 || (cut_ >> p & 1) != 0)
@@ -181,22 +197,23 @@ class RegisterGradient {
   }
   // Adds what pack p gives, of which the row has all elements or none if it is not `in_part`.
   __device__ void add_squares(int p, f32 mean, bool in_part, Sums<2>& squares) const {
+    if (!in_part && !row_.whole(p)) return;
     const Pack w = weight_again(p);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const bool held = in_part ? row_.holds(p, i) : row_.whole(p);
-      const f32 distance = held ? to_f32(x_.pack[p].at(i)) - mean : 0.0F;
+      const f32 distance = !in_part || row_.holds(p, i) ? to_f32(x_.pack[p].at(i)) - mean : 0.0F;
       squares.x[0] += distance * distance, squares.x[1] += distance * g(p, i, w);
     }
   }
 
   template <class Output> __device__ void store(const View<T, 2>& DX, const RowGradient& at, Output output) {
+    const ElementGradient<T, Centered> element(at);
     const auto gradient = [&](int p) {
       const Pack w = weight_again(p);
       return [&, p, w](int i) {
-        const f32 h = (to_f32(x_.pack[p].at(i)) - at.mean) * at.r;
+        const f32 h = element.h(to_f32(x_.pack[p].at(i)));
         if constexpr (Vectors > 0) columns_.x[0][p * kCount + i] += to_f32(dy_.pack[p].at(i)) * h;
-        return output(at.r * (g(p, i, w) - at.mean_g - h * at.mean_gh), row_.row, row_.column_of(p, i));
+        return output(element.dx(g(p, i, w), h), row_.row, row_.column_of(p, i));
       };
     };
     kUnits ? row_.store(DX, gradient) : row_.store_anywhere(DX, of_.rows, of_.columns, gradient);
@@ -205,6 +222,7 @@ class RegisterGradient {
   const Matrices& of_;
   Columns& columns_;
   Smem& smem_;
+  const f32 share_;
   Row row_;
   const u32 cut_;  // packs of which a thread of the warp has a part only
   int turn_ = 0;

@@ -135,6 +135,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     for (int i = 0; i < count_; ++i) {
       const int slot = i % Stages;
       smem_.empty[slot].wait(i / Stages % 2 ^ 1);
+      fence::proxy_async_shared();
       smem_.full[slot].expect(bytes);
       load(slot, of_.X.data + row_of(i) * of_.X.stride[0], of_.DY.data + row_of(i) * of_.DY.stride[0]);
     }
@@ -190,7 +191,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     const int lane = threadIdx.x % 32, own_all = size_of(rank_, Threads * kCount);
     const int own_size = lane < kWarps ? size_of(rank_ * kWarps + lane, 32 * kCount) : 0;
     const int told_size = lane < Cluster ? size_of(lane, Threads * kCount) : 0;
-    const f32 count = static_cast<f32>(of_.columns);
+    const f32 share = 1 / static_cast<f32>(of_.columns);
 #pragma unroll 1
     for (int i = 0; i < count_; ++i) {
       const int known = i % kKnown, parity = i / kKnown % 2;
@@ -206,7 +207,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
         all = joined<Centered>(lane < Cluster ? smem_.told[known][lane] : PartSums{}, told_size, of_.columns);
       }
       if (lane > 0) continue;
-      smem_.gradients[known] = RowGradient::of<Centered>(all, count, eps);
+      smem_.gradients[known] = RowGradient::of<Centered>(all, share, eps);
       smem_.ready[known].arrive();
     }
   }
@@ -214,8 +215,7 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
   template <class Output> __device__ void store(int i, const View<T, 2>& DX, Columns& columns, Output output) {
     const int slot = i % Stages, known = i % kKnown;
     smem_.ready[known].wait(i / kKnown % 2);
-    RowGradient at = smem_.gradients[known];
-    if constexpr (!Centered) at.mean = at.mean_g = 0;  // which the compiler then knows
+    const ElementGradient<T, Centered> element(smem_.gradients[known]);
     row_.row = row_of(i);
     Words<T, kCount> x[Packs] = {}, dy[Packs] = {};
     const auto read = [&](int p) {
@@ -229,18 +229,17 @@ template <class T, int Threads, int Cluster, int Packs, int Stages, bool Centere
     row_.template store<false>(DX, [&](int p) {
       if constexpr (!kEarly) read(p);
       return [&, p](int k) {
-        const f32 h = (to_f32(x[p].at(k)) - at.mean) * at.r, dy_k = to_f32(dy[p].at(k));
+        const f32 h = element.h(to_f32(x[p].at(k))), dy_k = to_f32(dy[p].at(k));
         if constexpr (Vectors > 0) columns[0][p * kCount + k] += dy_k * h;
         if constexpr (Vectors > 1) columns[1][p * kCount + k] += dy_k;
         const f32 g = Vectors > 0 ? dy_k * to_f32(weight_[p].at(k)) : dy_k;
-        return output(at.r * (g - at.mean_g - h * at.mean_gh), row_.row, row_.column_of(p, k));
+        return output(element.dx(g, h), row_.row, row_.column_of(p, k));
       };
     });
     if constexpr (!kEarly) leave(slot);
   }
-  // Gives back the warp's part of a slot. Where registers allow it, before DX is stored: the fence waits for stores.
+  // Gives back the warp's part of a slot: where registers allow it, before DX is stored.
   __device__ void leave(int slot) const {
-    fence::proxy_async_shared();
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem_.empty[slot].arrive();
   }

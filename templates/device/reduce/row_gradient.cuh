@@ -33,9 +33,26 @@ template <bool Centered> __device__ inline PartSums joined(const PartSums& part,
 struct RowGradient {
   f32 mean, r, mean_g, mean_gh;
 
-  // Of all `count` elements of a row.
-  template <bool Centered> __device__ static RowGradient of(const PartSums& all, f32 count, f32 eps) {
-    const f32 r = rsqrtf(all.squares / count + eps);
-    return {Centered ? all.mean : 0, r, Centered ? all.g / count : 0, all.gx * r / count};
+  // Of all elements of a row, of which each is a share.
+  template <bool Centered> __device__ static RowGradient of(const PartSums& all, f32 share, f32 eps) {
+    const f32 r = rsqrtf(all.squares * share + eps);
+    return {Centered ? all.mean : 0, r, Centered ? all.g * share : 0, all.gx * r * share};
   }
+};
+
+// DX of an element of T, and its h, with fewer operations: h * slope + (g * r + offset).
+template <class T, bool Centered> class ElementGradient {
+ public:
+  __device__ explicit ElementGradient(const RowGradient& of)
+      : mean_(of.mean), r_(of.r), shift_(-of.r * of.mean), slope_(-of.r * of.mean_gh), offset_(-of.r * of.mean_g) {}
+
+  __device__ f32 h(f32 x) const {
+    if constexpr (!Centered) return x * r_;
+    // Elements of 16 bits are rounded more than the product of the mean is.
+    return sizeof(T) == 2 ? x * r_ + shift_ : (x - mean_) * r_;
+  }
+  __device__ f32 dx(f32 g, f32 h) const { return h * slope_ + (Centered ? g * r_ + offset_ : g * r_); }
+
+ private:
+  const f32 mean_, r_, shift_, slope_, offset_;
 };

@@ -102,14 +102,13 @@ class TiledGradient {
       for (int k = 0; k < AtOnce; ++k) {
         if (first + k >= end()) break;
         row_.row = first + k;
-        RowGradient at = smem_.gradients[row_.row - begin()];
-        if constexpr (!Centered) at.mean = at.mean_g = 0;  // which the compiler then knows
+        const ElementGradient<T, Centered> element(smem_.gradients[row_.row - begin()]);
         row_.store_anywhere(DX, of_.rows, of_.columns, [&](int p) {
           return [&, p](int i) {
-            const f32 h = (to_f32(x[k].pack[p].at(i)) - at.mean) * at.r, dy_i = to_f32(dy[k].pack[p].at(i));
+            const f32 h = element.h(to_f32(x[k].pack[p].at(i))), dy_i = to_f32(dy[k].pack[p].at(i));
             if constexpr (Vectors > 0) columns[0][p * kCount + i] += dy_i * h;
             if constexpr (Vectors > 1) columns[1][p * kCount + i] += dy_i;
-            return output(at.r * (g_of(dy[k], p, i) - at.mean_g - h * at.mean_gh), row_.row, row_.column_of(p, i));
+            return output(element.dx(g_of(dy[k], p, i), h), row_.row, row_.column_of(p, i));
           };
         });
       }
@@ -166,7 +165,7 @@ class TiledGradient {
   // Joins the sums of all tiles of each row, a warp a row.
   __device__ void find_gradients(f32 eps) {
     const auto add = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
-    const f32 count = static_cast<f32>(of_.columns);
+    const f32 share = 1 / static_cast<f32>(of_.columns);
     for (int row = begin() + threadIdx.x / 32; row < end(); row += Threads / 32) {
       const PartSums* const tiles = sums_of(row);
       Sums<2> means = {}, squares = {};
@@ -175,7 +174,7 @@ class TiledGradient {
           means.x[0] += tiles[tile].mean * static_cast<f32>(size_of(tile)), means.x[1] += tiles[tile].g;
         means = warp_reduce(means, add);
       }
-      const f32 mean = means.x[0] / count;
+      const f32 mean = means.x[0] * share;
       for (int tile = threadIdx.x % 32; tile < tile_.tiles; tile += 32) {
         const f32 distance = tiles[tile].mean - mean;
         squares.x[0] += tiles[tile].squares + distance * distance * static_cast<f32>(size_of(tile));
@@ -184,7 +183,7 @@ class TiledGradient {
       squares = warp_reduce(squares, add);
       if (threadIdx.x % 32 == 0)
         smem_.gradients[row - begin()] =
-            RowGradient::of<Centered>({mean, squares.x[0], means.x[1], squares.x[1]}, count, eps);
+            RowGradient::of<Centered>({mean, squares.x[0], means.x[1], squares.x[1]}, share, eps);
     }
     __syncthreads();
   }

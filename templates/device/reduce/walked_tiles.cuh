@@ -296,13 +296,13 @@ template <class T, int Threads, int Packs, int Stages, int Affine> class WalkedT
   __device__ void join_row(int row, f32 eps) const {
     const auto add = [](const Sums<2>& a, const Sums<2>& b) { return a + b; };
     const PartSums* const tiles = given_.parts + s64{row} * tiles_;
-    const f32 count = static_cast<f32>(length_);
+    const f32 share = 1 / static_cast<f32>(length_);
     Sums<2> means = {}, squares = {};
 #pragma unroll 4
     for (int tile = threadIdx.x % 32; tile < tiles_; tile += 32)
       means.x[0] += tiles[tile].mean * static_cast<f32>(packs_of(tile) * kCount), means.x[1] += tiles[tile].g;
     means = warp_reduce(means, add);
-    const f32 mean = means.x[0] / count;
+    const f32 mean = means.x[0] * share;
 #pragma unroll 4
     for (int tile = threadIdx.x % 32; tile < tiles_; tile += 32) {
       const PartSums of_tile = tiles[tile];
@@ -312,7 +312,7 @@ template <class T, int Threads, int Packs, int Stages, int Affine> class WalkedT
     }
     squares = warp_reduce(squares, add);
     if (threadIdx.x % 32 > 0) return;
-    given_.gradients[row] = RowGradient::of<true>({mean, squares.x[0], means.x[1], squares.x[1]}, count, eps);
+    given_.gradients[row] = RowGradient::of<true>({mean, squares.x[0], means.x[1], squares.x[1]}, share, eps);
     counters_.joined(row);
   }
 

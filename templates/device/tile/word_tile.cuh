@@ -43,27 +43,36 @@ template <class T, int Rows, int Columns> struct WordTile {
   // `column`; without, rows of memory begin at multiples of 32 bytes. Called by Threads threads.
   template <int Threads, int Halo, class RowOf>
   __device__ void store(int rows, int column, int columns, const RowOf& row_of) {
-    constexpr int kUnits = (Rows - Halo) * kSize / 16, kHalo = Halo * kSize;
-    constexpr int kAcross = kUnits <= 8 ? 8 : kUnits <= 16 ? 16 : 32;  // threads that share a row
     const int begin = -min(column, Halo) * kSize, end = min(Rows, columns - column) * kSize;
-    for (int r = threadIdx.x / kAcross; r < rows; r += Threads / kAcross) {
+    if (column >= Halo && end >= (Rows - Halo) * kSize)
+      store_units<Threads, Halo, true>(rows, begin, end, row_of);
+    else
+      store_units<Threads, Halo, false>(rows, begin, end, row_of);
+  }
+
+ private:
+  // Stores what store() says of each row: bytes `begin` to before `end` from `row_of(r)` on, or with Inside all units.
+  template <int Threads, int Halo, bool Inside, class RowOf>
+  __device__ void store_units(int rows, int begin, int end, const RowOf& row_of) {
+    constexpr int kUnits = (Rows - Halo) * kSize / 16, kHalo = Halo * kSize;
+    constexpr int kAcross = 8;  // threads that share a row
+    for (u32 r = threadIdx.x / kAcross; r < rows; r += Threads / kAcross) {
       u8* const first = reinterpret_cast<u8*>(row_of(r));
-      const int before = Halo == 0 ? 0 : reinterpret_cast<u64>(first) % 32, shift = (kHalo - before) % 16;
+      const u32 before = Halo == 0 ? 0 : reinterpret_cast<u64>(first) % 32, shift = (kHalo - before) % 16;
 #pragma unroll
       for (int unit = threadIdx.x % kAcross; unit < kUnits; unit += kAcross) {
-        const int at = unit * 16 - before, c = (kHalo - before) / 16 + unit;
-        if (at >= end || at + 16 <= begin) continue;
+        const int at = unit * 16 - static_cast<int>(before);
+        const u32 c = (kHalo - before) / 16 + unit;
+        if (!Inside && (at >= end || at + 16 <= begin)) continue;
         uint4 x = chunk(r, c);
         if (Halo > 0 && shift != 0) x = unaligned::shifted<kSize>(x, chunk(r, c + 1), shift);
-        if (at >= begin && at + 16 <= end)
+        if (Inside || (at >= begin && at + 16 <= end))
           *reinterpret_cast<uint4*>(first + at) = x;
         else
           unaligned::store_part<T>(first + at, x, begin - at, end - at);
       }
     }
   }
-
- private:
   // The elements of one column in rows first, first + 1, ... that fit into a word.
   __device__ static u32 of_column(const u32 (&words)[kHeld], int column, int first) {
     if constexpr (kSize == 4) return words[first];
