@@ -28,8 +28,8 @@ struct Fixture {
   Key key = sample_key(1);
 };
 
-// A child that takes the key's lock, says so, and waits to be killed; with `grandchild` after forking once more. The
-// grandchild lives as long as this object.
+// A child that takes the key's lock, says so, and waits to be killed; with `grandchild` it forks once more, and the
+// grandchild says so, once it runs, and lives as long as this object.
 class Holder {
  public:
   Holder(Fixture& fixture, bool grandchild) {
@@ -42,12 +42,13 @@ class Holder {
       Lock lock = fixture.store.lock();
       const bool held = lock.take(fixture.files, byte_of(fixture.key)) == LockState::held;
       lock.sign(fixture.files, fixture.key);
+      const pid_t other = grandchild ? ::fork() : 0;
       char answer = held ? 'y' : 'n';
-      if (grandchild && ::fork() == 0) {
+      if (other == 0) (void)!::write(ready[1], &answer, 1);
+      if (grandchild && other == 0) {
         (void)!::read(lives_[0], &answer, 1);
         ::_exit(0);
       }
-      (void)!::write(ready[1], &answer, 1);
       ::pause();
     }
     char answer = 0;
