@@ -16,6 +16,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/temporary_folder.h"
+
 namespace tma_jit::cli {
 namespace {
 
@@ -25,22 +27,6 @@ std::string content_of(const std::filesystem::path& path) {
   text << file.rdbuf();
   return text.str();
 }
-
-// Removes the folder when the tests end.
-class Scratch {
- public:
-  Scratch() : path_(std::filesystem::temp_directory_path() / ("tma_jit_cli_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -135,7 +121,7 @@ std::string faulty(const char* name) {
 }
 
 std::filesystem::path scratch_folder() {
-  static const Scratch scratch;
+  static const TemporaryFolder scratch;
   return scratch.path();
 }
 

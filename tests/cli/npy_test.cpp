@@ -10,6 +10,7 @@
 #include "command.h"
 #include "npy_header.h"
 #include "output_file.h"
+#include "support/temporary_folder.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -61,7 +62,8 @@ TEST_CASE("a vector in Fortran order is a vector") {
 }
 
 TEST_CASE("writing and reading give the same array") {
-  const auto path = std::filesystem::temp_directory_path() / "tma_jit_npy_test.npy";
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "array.npy";
   for (const DType type : {DType::u8, DType::s8, DType::u16, DType::s16, DType::u32, DType::s32, DType::u64, DType::s64,
                            DType::f16, DType::bf16, DType::f32, DType::f64, DType::e4m3, DType::e5m2}) {
     std::vector<std::byte> data(6 * size_of(type));
@@ -76,7 +78,6 @@ TEST_CASE("writing and reading give the same array") {
     CHECK(array->shape == shape);
     CHECK(array->bytes == data);
   }
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("raw bits stand for types numpy lacks, and for nothing else") {

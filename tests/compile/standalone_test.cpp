@@ -1,6 +1,4 @@
 // The standalone text is one file that nvcc compiles as it is.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 
@@ -8,6 +6,7 @@
 
 #include "base/file.h"
 #include "nvrtc_fixture.h"
+#include "support/temporary_folder.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -20,13 +19,12 @@ std::string nvcc() {
 }
 
 void check_with_nvcc(const std::string& text) {
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("tma_jit_standalone_{}", ::getpid());
-  std::filesystem::create_directories(folder);
-  REQUIRE(write_file(folder / "k.cu", text));
-  const std::string command = fmt::format("cd {} && {} -arch=sm_90a -cubin k.cu > log 2>&1", folder.string(), nvcc());
-  CHECK_MESSAGE(std::system(command.c_str()) == 0, read_file(folder / "log").value_or(""));
-  CHECK(std::filesystem::exists(folder / "k.cubin"));
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder folder;
+  REQUIRE(write_file(folder.path() / "k.cu", text));
+  const std::string command =
+      fmt::format("cd {} && {} -arch=sm_90a -cubin k.cu > log 2>&1", folder.path().string(), nvcc());
+  CHECK_MESSAGE(std::system(command.c_str()) == 0, read_file(folder.path() / "log").value_or(""));
+  CHECK(std::filesystem::exists(folder.path() / "k.cubin"));
 }
 
 }  // namespace

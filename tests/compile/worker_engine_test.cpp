@@ -175,7 +175,7 @@ TEST_CASE("the command of a reproducer compiles it") {
 
 TEST_CASE("NVRTC that hangs is ended") {
   EngineBench bench;
-  bench.options.compiler.time_limit = std::chrono::milliseconds(700);
+  bench.options.compiler.time_limit = std::chrono::seconds(3);
   Engine engine = bench.engine();
   std::string endless = "a";  // takes NVRTC 13.0 minutes
   for (int i = 0; i < 200'000; ++i) endless += "-a";
@@ -183,9 +183,9 @@ TEST_CASE("NVRTC that hangs is ended") {
   const auto hung = build(engine, request_with(endless));
   REQUIRE(!hung);
   CHECK(hung.error().code == ErrorCode::crash);
-  CHECK_MESSAGE(hung.error().message.find("hangs: no answer within 0.7 s, twice") != std::string::npos,
+  CHECK_MESSAGE(hung.error().message.find("hangs: no answer within 3 s, twice") != std::string::npos,
                 hung.error().message);
-  CHECK(Clock::now() - start < std::chrono::seconds(20));
+  CHECK(Clock::now() - start < std::chrono::seconds(60));
   CHECK(build(engine, request_with()));
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -36,6 +37,15 @@ struct WorkerBench {
     };
   }
   std::shared_ptr<WorkerPool> open() const { return WorkerPool::open(settings).value(); }
+  // Directive words with which a job lasts until something was warned of.
+  std::string release_when_told() {
+    const std::filesystem::path file = folder.path() / "told";
+    settings.warn = [warn = settings.warn, file](const std::string& what) {
+      warn(what);
+      std::ofstream(file).flush();
+    };
+    return "FAULT(wait, for, " + file.string() + ")";
+  }
   // Directive words that hold the first time only.
   std::string once(const char* what, const char* name = "once") const {
     return std::string("FAULT(") + what + ", once, " + (folder.path() / name).string() + ")";

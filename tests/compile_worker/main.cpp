@@ -3,6 +3,7 @@
 //   FAULT(what)                 every time
 //   FAULT(what, once, FILE)     if FILE is not there yet; it then is
 //   FAULT(what, when, TEXT)     if TEXT is in the source too
+//   FAULT(wait, for, FILE)      goes on once FILE is there
 //
 // what: segv abort kill exit hang garbage half flood memory slow chatter; "echo" answers without compiling, and says in
 // the log what this process has been given. The word --greeting=WHAT makes it greet badly: none, garbage, exit, unable.
@@ -113,6 +114,10 @@ void fault(std::string_view what) {
   if (what == "memory") take_memory();
 }
 
+void wait_for(const std::string& file) {
+  while (::access(file.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 bool applies(const std::vector<std::string_view>& words, const std::string& text) {
   if (words.size() < 3) return true;
   const std::string_view how = trimmed(words[1]);
@@ -131,6 +136,10 @@ bool obey(const std::string& text) {
     const std::size_t begin = at + kStart.size();
     const std::string inside = text.substr(begin, text.find(')', begin) - begin);
     const std::vector<std::string_view> words = split(inside, ',');
+    if (trimmed(words[0]) == "wait") {
+      wait_for(std::string(trimmed(words.back())));
+      continue;
+    }
     if (!applies(words, text)) continue;
     fault(trimmed(words[0]));
     echoes = echoes || trimmed(words[0]) == "echo";

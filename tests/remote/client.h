@@ -47,7 +47,7 @@ class Client {
     return stats;
   }
   // Waits for what is done in the background.
-  template <class Done> bool wait_for(Done done, int seconds = 10) {
+  template <class Done> bool wait_for(Done done, int seconds = 60) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     while (std::chrono::steady_clock::now() < until) {
       if (done()) return true;

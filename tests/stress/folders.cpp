@@ -136,15 +136,9 @@ int run_round(const Mess& mess, std::uint64_t seed, Tally& tally) {
   return quick ? 0 : kTooSlow;
 }
 
-// In memory where it may be: a disk that others write to makes every call slow.
-std::filesystem::path fast_folder() {
-  return ::access("/dev/shm", W_OK | X_OK) == 0 ? std::filesystem::path("/dev/shm")
-                                                : std::filesystem::temp_directory_path();
-}
-
 // In a process and process group of its own, which is ended where it hangs.
 std::string outcome_of(std::uint64_t seed, Tally& tally) {
-  const TemporaryFolder folder(fast_folder());
+  const TemporaryFolder folder(memory_folder());
   const pid_t child = ::fork();
   if (child == 0) {
     ::setpgid(0, 0);

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr unsigned kProcesses = 32, kKeys = 100;
 // A lock that its process did not free is waited for to the limit, 120 s; one that is free takes as long as the
 // machine's other work lets it.
-constexpr std::uint64_t kWaitMaxUs = 2'000'000;
+constexpr std::uint64_t kWaitMaxUs = 30'000'000;
 
 pid_t start(const std::filesystem::path& root, unsigned seed, Counts& counts) {
   const pid_t child = ::fork();
@@ -123,7 +123,7 @@ void kill(const Budget& budget, Report& report) {
   report.equal(counts.unsound, 0, "corrupt reads");
   report.equal(counts.wrong, 0, "wrong results");
   report.equal(counts.put_failures, 0, "failed writes");
-  report.expect(counts.longest_wait_us < kWaitMaxUs, "a wait of more than 2 s");
+  report.expect(counts.longest_wait_us < kWaitMaxUs, "a wait of more than 30 s");
   report.expect(counts.hits > kills, "too few hits for the test to mean anything");
   check_aftermath(root, report);
 }

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 const std::string kDisk = "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n";
 
-std::string with_mount(const std::string& point, const std::string& type) {
+std::string with_mount(std::string point, const std::string& type) {
+  for (std::size_t at; (at = point.find(' ')) != std::string::npos;) point.replace(at, 1, "\\040");
   return kDisk + "40 27 0:50 / " + point + " rw,relatime - " + type + " server:/export rw\n";
 }
 

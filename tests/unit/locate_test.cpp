@@ -1,13 +1,12 @@
 // The search for NVRTC, over made-up folders: nothing is loaded, so any bytes serve as a library.
 #include "compile/locate.h"
 
-#include <unistd.h>
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "compile/release.h"
+#include "support/temporary_folder.h"
 
 namespace tma_jit::compile {
 namespace {
@@ -16,15 +15,10 @@ namespace fs = std::filesystem;
 
 class Machine {
  public:
-  Machine() : root_(fs::temp_directory_path() / fmt::format("tma_jit_locate_{}", ::getpid())) {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
+  Machine() {
     places.root = root_;
     places.loaded = places.loader = false;
   }
-  ~Machine() { fs::remove_all(root_); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
 
   fs::path install(const fs::path& folder, const std::string& major, const std::string& release) const {
     fs::create_directories(root_ / folder);
@@ -38,7 +32,8 @@ class Machine {
   Places places;
 
  private:
-  fs::path root_;
+  const TemporaryFolder folder_;
+  const fs::path root_ = folder_.path();
 };
 
 std::string found(const Machine& machine) {

@@ -178,7 +178,7 @@ TEST_CASE("what excludes millions of configurations is found without looking at 
 //! require B + C != 3
 //! launch grid N block 32
 )";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the process, whatever else the machine does
   CHECK(refusal(text, {.kernel = "k", .dims = {{"N", 8}}, .sm_budget = 4}) ==
         "no_config: k: no configuration satisfies this request\n"
         "  k.cu:7: all 16777216 violate  A + B > 1000\n"
@@ -186,7 +186,7 @@ TEST_CASE("what excludes millions of configurations is found without looking at 
         "    A = 1, B = 1\n"
         "  k.cu:9: all 16777216 violate  the launch\n"
         "    8 blocks for a budget of 4 SMs; a configuration whose blocks go from tile to tile can have fewer");
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));  // each takes more than 100 ns
+  CHECK(std::clock() - start < 2 * CLOCKS_PER_SEC);  // each takes more than 100 ns
   const Enumeration all = enumeration(text, {.kernel = "k", .dims = {{"N", 8}}});
   REQUIRE(all.rules.size() == 2);
   CHECK(all.rules[1].ruled_out == 2 * 256);

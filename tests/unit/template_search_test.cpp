@@ -2,11 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
 #include <thread>
+
+#include "support/temporary_folder.h"
 
 namespace tma_jit::templates {
 namespace {
@@ -15,24 +16,16 @@ namespace fs = std::filesystem;
 
 class Folder {
  public:
-  Folder() {
-    static std::atomic<int> count{0};
-    path_ = fs::temp_directory_path() / fmt::format("tma_jit_templates_{}_{}", ::getpid(), count++);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   fs::path write(const fs::path& name, std::string_view text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
+    const fs::path file = path() / name;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
   }
-  const fs::path& path() const { return path_; }
+  const fs::path& path() const { return folder_.path(); }
 
  private:
-  fs::path path_;
+  TemporaryFolder folder_;
 };
 
 std::string kernel_text(std::string_view kernel, std::string_view doc) {
