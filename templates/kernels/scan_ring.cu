@@ -36,8 +36,8 @@
 //!
 //! launch  grid min(M * TILES, device.sm_count * BLOCKS)  block THREADS + 96  smem SMEM
 //!
-//! preset  PACKS = 3, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 4 && sizeof(O) == 4 && N * sizeof(T) >= device.sm_count * 65536
-//! preset  PACKS = 5, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 2 && sizeof(O) == 4 && N * sizeof(T) >= device.sm_count * 65536
+//! preset  PACKS = 3, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 4 && sizeof(O) == 4 && N >= 4194304
+//! preset  PACKS = 5, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 2 && sizeof(O) == 4 && N >= 4194304
 //! preset  PACKS = 8, STAGES = 6, LAG = 3  when sizeof(T) == 2
 //! preset  PACKS = 4, STAGES = 7, LAG = 4  when sizeof(T) == 4
 
