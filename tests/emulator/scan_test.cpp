@@ -1,8 +1,5 @@
 // Scans of columns, in place, and launch after launch: what the command cannot ask for. Needs NVRTC.
 #include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <tma_jit/device.h>
@@ -64,38 +61,6 @@ TEST_CASE("rows are scanned in place, launch after launch, whoever shares them")
         REQUIRE_MESSAGE(launched, (launched ? "" : launched.error().text()));
         CHECK(fetched(x, values.size()) == sums(values, 2, columns, columns, 1));
       }
-    }
-  }
-}
-
-TEST_CASE("blocks that walk over tiles, and those that have the tiles of their indices, are launched again and again") {
-  Engine engine = emulated_engine("sm_90a");
-  constexpr std::int64_t kColumns = 160000;
-  const std::vector<float> values = small_integers(2 * kColumns);
-  using Params = std::map<std::string, std::int64_t>;
-  const std::pair<const char*, Params> configs[] = {
-      {"scan_ring", {{"THREADS", 128}, {"PACKS", 3}, {"ADJACENT", 1}, {"LAG", 2}}},
-      {"scan_ring", {{"THREADS", 128}, {"PACKS", 3}, {"ADJACENT", 0}, {"KEPT", 1}, {"LAG", 2}}},
-      {"scan_tiles", {{"THREADS", 128}, {"PACKS", 8}, {"BLOCKS", 8}, {"DRAWN", 0}}},
-  };
-  for (const auto& [file, params] : configs) {
-    CAPTURE(file);
-    const bool walks = params.contains("ADJACENT");
-    DeviceBuffer x = sent(engine, values);
-    const Tensor rows = Tensor::row_major(x.address(), DType::f32, {2, kColumns});
-    auto launch = engine.prepare({.kernel = "scan",
-                                  .tensors = {{"X", rows}, {"Y", rows}},
-                                  .params = params,
-                                  .sm_budget = walks ? 3 : 0,
-                                  .file = file});
-    REQUIRE_MESSAGE(launch, launch.error().text());
-    for (int i = 0; i < 2; ++i) {  // with other sums the second time
-      std::vector<float> given = values;
-      std::rotate(given.begin(), given.begin() + i, given.end());
-      REQUIRE(x.upload(given.data(), given.size() * sizeof(float)));
-      const auto launched = launch->launch();
-      REQUIRE_MESSAGE(launched, (launched ? "" : launched.error().text()));
-      CHECK(fetched(x, given.size()) == sums(given, 2, kColumns, kColumns, 1));
     }
   }
 }
