@@ -7,7 +7,6 @@
 //! param   BLOCKS  = 4     in {1, 2, 3, 4, 5, 6, 8} "blocks that an SM is to have room for"
 //! param   BYTES   = 16    in {16, 8}               "of a read"
 //! param   NEAR    = 0     in {0, 1}                "1: a tile reads what each tile of its row before it posted; 0: what groups of tiles did"
-//! param   DRAWN   = 1     in {0, 1}                "1: a block takes the next tile when it begins; 0: the tile of its index"
 //! param   AHEAD   = 0     in {0, 32, 64, 128, 256} "by how many tiles a block brings one to L2 before another block reads it"
 //!
 //! let     COUNT   = BYTES / sizeof(T)              "elements of a pack, which is read at once"
@@ -21,7 +20,6 @@
 //! require PACKS * THREADS * BLOCKS <= 8192         "what the threads of an SM hold must fit into registers"
 //! require NEAR == 0 || TILES <= THREADS            "a thread waits for one tile"
 //! require NEAR == 0 || THREADS < 512 || PACKS * BYTES <= 64 "what a thread holds and awaits must fit into registers"
-//! require DRAWN == 1 || (M * TILES <= device.sm_count * BLOCKS && THREADS * BLOCKS <= device.threads_per_sm) "blocks wait for those of lower indices, so that all must have room on the device at once"
 //! require AHEAD == 0 || device.compute_capability >= 90 "bulk prefetches to L2 are from sm_90 on"
 //! require M * TILES + AHEAD <= 2147483647 "tiles are counted in 31 bits"
 //! require stride(X, 1) == 1                        "elements of a row of X are neighbours"
@@ -62,7 +60,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
                                                                    const Dims dims,
                                                                    const __grid_constant__ Hooks hooks) {
   const ScanOperation<OP, SEGMENTED != 0, f32, Hooks> op = {hooks, neutral};
-  scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT, AHEAD, NEAR != 0, DRAWN != 0>(
+  scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT, AHEAD, NEAR != 0>(
       X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words), reinterpret_cast<u32*>(counters), op);
 }
 

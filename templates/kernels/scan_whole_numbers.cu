@@ -67,8 +67,8 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void scan(View<const T,
   if constexpr (TILED == 0)
     scan_rows<EXCLUSIVE != 0, THREADS, LANES, PACKS, COUNT>(X, B, Y, dims.M, dims.N, op);
   else
-    scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT, 0, false, true>(
-        X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words), reinterpret_cast<u32*>(counters), op);
+    scan_tile<EXCLUSIVE != 0, THREADS, PACKS, COUNT, 0, false>(X, B, Y, dims.M, dims.N, reinterpret_cast<u64*>(words),
+                                                               reinterpret_cast<u32*>(counters), op);
 }
 
 #else

@@ -81,10 +81,6 @@ TEST_CASE("rows are scanned, in registers and across blocks, with and without th
   check_passes({"scan", kDevice, kEmulator, "M=2", "N=40001", "THREADS=128", "PACKS=2", "BLOCKS=8", "NEAR=1"});
   check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=1", "N=50000", "THREADS=128", "PACKS=2", "NEAR=1",
                 "EXCLUSIVE=1", "T=bf16", "BYTES=8"});
-  // A block has the tile of its index, if all have room at once.
-  check_passes({"scan", kDevice, "emulator:sm_90a:policy=starved", "M=2", "N=50000", "THREADS=128", "PACKS=2", "NEAR=1",
-                "DRAWN=0"});
-  check_passes({"scan", kDevice, "emulator:sm_80", "M=2", "N=50000", "THREADS=128", "PACKS=4", "DRAWN=0", "T=bf16"});
   // Rows of 16 bits whose results have 32.
   for (const char* columns : {"N=33", "N=100", "N=333", "N=1001", "N=4000"})
     check_passes({"scan", kDevice, kEmulator, "M=3", columns, "T=bf16", "O=f32", "BYTES=8"});
@@ -110,13 +106,6 @@ TEST_CASE("long rows are scanned by blocks that walk over tiles in shared memory
          "EXCLUSIVE=1"});
   check({"emulator:sm_90a:policy=lazy,seed=6", "M=3", "N=100008", "THREADS=128", "PACKS=3", "ADJACENT=1", "KEPT=1",
          "STAGES=3", "LAG=4", "T=f16", "O=f16", "OP=2", "--hook", "input=x * (1 + column % 3)"});
-}
-
-TEST_CASE("blocks that have the tiles of their indices are refused where they have no room at once") {
-  const CommandResult result = run_command(
-      {"plan", "scan", "M=1", "N=10000000", "DRAWN=0", "--arch", "sm_90a", "--template-file", "scan_tiles"});
-  CHECK(result.exit == 1);
-  CHECK(result.err.find("all must have room on the device at once") != std::string::npos);
 }
 
 TEST_CASE("scans take combinations that do not commute, and begin anew with segments") {

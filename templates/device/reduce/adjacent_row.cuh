@@ -1,7 +1,7 @@
 #pragma once
-// A row of which each thread of a block holds Packs adjacent packs of Count elements, one pack of Packs * Count
-// elements to a ScannedRow. Threads read and write them in shared memory, where an odd number of packs lets a warp
-// access all banks at once.
+// A row of which each thread of a block holds Packs adjacent packs of Count elements, one pack of Packs * Count elements
+// to a ScannedRow. Threads read and write them in shared memory, where an odd number of packs lets a warp access all
+// banks at once.
 #include "device/reduce/register_row.cuh"
 
 // Packs of T, of which the row has all elements or none.

@@ -158,10 +158,8 @@ __device__ inline void prefetch_tile(const View<const T, 2>& from, u32 number, u
 // to bring to L2 the tile that lies so many behind its own: memory then works while blocks wait for each other. With
 // Near a row has at most Threads tiles, each of which reads what all tiles before it posted. A block has its tile in
 // registers before it stores results: `to` may be `from`. `words` and `counters` are those of ChainedRows, 0 before a
-// launch, and after it. With Drawn a block takes the next tile when it begins, otherwise that of its index: then all
-// blocks must have room on the device at once.
-template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, bool Near, bool Drawn, class T, class O,
-          class Op>
+// launch, and after it.
+template <bool Exclusive, int Threads, int Packs, int Count, int Ahead, bool Near, class T, class O, class Op>
 __device__ inline void scan_tile(const View<const T, 2>& from, const View<const u8, 2>& flags, const View<O, 2>& to,
                                  int rows, int columns, u64* words, u32* counters, const Op& op) {
   using X = typename Op::X;
@@ -170,11 +168,11 @@ __device__ inline void scan_tile(const View<const T, 2>& from, const View<const 
   const ChainedRows all_rows = {words, counters, gridDim.x / rows};
 #if __CUDA_ARCH__ >= 900
   // While the block learns its number, the tile of its index comes to L2, for whichever block has it.
-  if constexpr (Drawn && Ahead == 0)
+  if constexpr (Ahead == 0)
     if (threadIdx.x == Threads - 32)
       prefetch_tile<Threads * Packs * Count>(from, blockIdx.x, all_rows.tiles, rows, columns);
 #endif
-  const u32 number = Drawn ? begun(counters) : blockIdx.x;
+  const u32 number = begun(counters);
   if constexpr (Ahead > 0)
     if (threadIdx.x == Threads - 32)
       prefetch_tile<Threads * Packs * Count>(from, number + Ahead, all_rows.tiles, rows, columns);
