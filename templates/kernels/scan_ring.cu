@@ -3,30 +3,24 @@
 //! use     "device/reference/scan.cuh"
 //!
 //! param   THREADS = 512   in {128, 256, 512}       "of a block that scan; 96 others load tiles and wait for what precedes them"
-//! param   PACKS   = 4     in {2, 3, 4, 5, 7, 8}    "packs of a tile that a thread has"
-//! param   ADJACENT = 0    in {0, 1}                "1: a thread's packs are adjacent, and bulk copies store results; 0: they are THREADS packs apart"
-//! param   KEPT    = 0     in {0, 1}                "1: tiles stay in registers until they are stored; 0: in shared memory"
+//! param   PACKS   = 4     in {2, 4, 8}             "packs of a tile that a thread has"
 //! param   BLOCKS  = 1     in {1, 2, 3, 4}          "blocks of an SM"
-//! param   STAGES  = 4     in {2, 3, 4, 5, 6, 7, 8, 9} "tiles of which a block has room in shared memory"
+//! param   STAGES  = 4     in {3, 4, 6, 7}          "tiles of which a block has room in shared memory"
 //! param   LAG     = 1     in {1, 2, 3, 4}           "tiles that are added up before one is stored"
 //!
 //! let     COUNT   = sizeof(T) == 2 ? 4 : 16 / sizeof(T) "elements of a pack"
 //! let     HELD    = THREADS * PACKS * COUNT        "elements of a tile"
 //! let     TILES   = ceil_div(N, HELD)              "of a row"
 //! let     WORDS   = TILES + ceil_div(TILES, 32) + ceil_div(TILES, 1024) "of a row: one a tile, one a group of 32 tiles and one a span of 1024"
-//! let     RESULTS = ADJACENT == 1 ? HELD * sizeof(O) : 128 "bytes of the results of a tile in shared memory"
-//! let     SMEM    = STAGES * HELD * sizeof(T) + RESULTS + THREADS * PACKS / 2 + 512
+//! let     SMEM    = STAGES * HELD * sizeof(T) + THREADS * PACKS / 2 + 512
 //!
 //! require SEGMENTED == 0                           "begins of segments are not brought to shared memory"
 //! require M * N * sizeof(T) >= device.sm_count * 196608 "fewer elements are scanned as soon without a ring"
 //! require N > 16384                                "shorter rows fit into registers"
 //! require M * TILES + device.sm_count * BLOCKS <= 2147483647 "tiles are counted in 31 bits"
 //! require SMEM + 1024 <= device.smem_per_block && (SMEM + 2048) * BLOCKS <= device.smem_per_sm "what the blocks of an SM keep must fit into its shared memory"
-//! require LAG < STAGES || KEPT == 1                "a tile is in shared memory until it is stored"
-//! require ADJACENT == 0 || PACKS % 2 == 1        "threads read and write different banks"
-//! require ADJACENT == 0 || (N * sizeof(O) % 16 == 0 && (M <= 1 || stride(Y, 0) * sizeof(O) % 16 == 0)) "bulk copies store units of 16 bytes"
+//! require LAG < STAGES                             "a tile is in shared memory until it is stored"
 //! require BLOCKS * (THREADS + 96) <= 1536 && PACKS * COUNT * BLOCKS * THREADS <= 32768 "the threads of an SM share its registers"
-//! require KEPT == 0 || BLOCKS * ceil_div(THREADS + 96, 128) * (LAG * PACKS * COUNT * sizeof(T) / 4 + PACKS * COUNT + 32) <= 512 "tiles that stay in registers must fit into them"
 //! require stride(X, 1) == 1 && stride(Y, 1) == 1   "elements of a row are neighbours"
 //! require N * sizeof(T) % 16 == 0 && alignment(X) % 16 == 0 && (M <= 1 || stride(X, 0) * sizeof(T) % 16 == 0) "rows of X begin at 16 bytes and are whole units of them"
 //! require alignment(Y) % 16 == 0 && (M <= 1 || stride(Y, 0) % COUNT == 0) "results are stored in packs"
@@ -36,8 +30,6 @@
 //!
 //! launch  grid min(M * TILES, device.sm_count * BLOCKS)  block THREADS + 96  smem SMEM
 //!
-//! preset  PACKS = 3, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 4 && sizeof(O) == 4 && N >= 4194304
-//! preset  PACKS = 5, STAGES = 8, LAG = 4, ADJACENT = 1  when sizeof(T) == 2 && sizeof(O) == 4 && N >= 4194304
 //! preset  PACKS = 8, STAGES = 6, LAG = 3  when sizeof(T) == 2
 //! preset  PACKS = 4, STAGES = 7, LAG = 4  when sizeof(T) == 4
 
@@ -49,8 +41,7 @@
 #include "device/tile/shared_memory.cuh"
 
 using Operation = ScanOperation<OP, false, f32, Hooks>;
-using Shape = RingScanShape<THREADS, PACKS, COUNT, STAGES, LAG, ADJACENT != 0, KEPT != 0>;
-using Ring = RingScan<EXCLUSIVE != 0, Shape, T, O, Operation>;
+using Ring = RingScan<EXCLUSIVE != 0, THREADS, PACKS, COUNT, STAGES, LAG, T, O, Operation>;
 static_assert(sizeof(Ring::Smem) <= SMEM && Ring::kThreads == THREADS + 96);
 
 extern "C" __global__ __launch_bounds__(THREADS + 96, BLOCKS) void scan(View<const T, 2> X, View<const u8, 2> B,

@@ -99,13 +99,6 @@ TEST_CASE("long rows are scanned by blocks that walk over tiles in shared memory
   check({"emulator:sm_90a:policy=starved", "M=2", "N=150000", "THREADS=128", "PACKS=2", "STAGES=3"});
   check({"emulator:sm_90a:policy=random,seed=5", "M=1", "N=500000", "T=f16", "O=f16", "OP=2", "THREADS=128", "--hook",
          "input=x * (1 + column % 3)"});
-  // Tiles whose threads have adjacent packs, and tiles that stay in registers.
-  check({kEmulator, "M=2", "N=150004", "THREADS=128", "PACKS=3", "ADJACENT=1", "LAG=2"});
-  check({kEmulator, "M=2", "N=150000", "THREADS=128", "PACKS=2", "KEPT=1", "STAGES=2", "LAG=3", "EXCLUSIVE=1"});
-  check({"emulator:sm_90a:policy=starved", "M=1", "N=350000", "THREADS=128", "PACKS=5", "ADJACENT=1", "T=bf16", "LAG=3",
-         "EXCLUSIVE=1"});
-  check({"emulator:sm_90a:policy=lazy,seed=6", "M=3", "N=100008", "THREADS=128", "PACKS=3", "ADJACENT=1", "KEPT=1",
-         "STAGES=3", "LAG=4", "T=f16", "O=f16", "OP=2", "--hook", "input=x * (1 + column % 3)"});
 }
 
 TEST_CASE("scans take combinations that do not commute, and begin anew with segments") {

@@ -130,15 +130,15 @@ struct ChainedRows {
   u32* counters;  // tiles that have begun, and for each row one a span
   u32 tiles;      // of a row
 
-  __device__ ChainedTile tile(u32 number) const { return tile(number / tiles, number % tiles); }
-  __device__ ChainedTile tile(u32 row, u32 tile) const {
-    u64* const parts = words + row * ChainedTile::words(tiles);
+  __device__ ChainedTile tile(u32 number) const {
+    const u32 m = number / tiles;
+    u64* const parts = words + m * ChainedTile::words(tiles);
     u64* const groups = parts + tiles;
     return {parts,
             groups,
             groups + ceil_div<u32>(tiles, ChainedTile::kGroup),
-            counters + 1 + row * ChainedTile::spans(tiles),
-            static_cast<int>(tile),
+            counters + 1 + m * ChainedTile::spans(tiles),
+            static_cast<int>(number % tiles),
             static_cast<int>(tiles)};
   }
 };

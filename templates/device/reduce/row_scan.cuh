@@ -114,15 +114,10 @@ template <class Row, class T, class Op> struct ScannedRow {
   }
   // Stores the results; before[p] is what precedes pack p.
   template <bool Exclusive, class O> __device__ void store(const View<O, 2>& to, Part<X> (&before)[kPacks]) const {
-    O* const begin = to.data + row.row * to.stride[0];
-    each_result<Exclusive, O>(before, [&](int p, const Pack<O, Row::kCount>& out) { row.store_pack(begin, p, out); });
-  }
-  // Calls f(p, results of pack p) for each pack; before[p] is what precedes it.
-  template <bool Exclusive, class O, class F> __device__ void each_result(Part<X> (&before)[kPacks], F f) const {
     if (whole())
-      results<true, Exclusive, O>(before, f);
+      store_results<true, Exclusive>(to, before);
     else
-      results<false, Exclusive, O>(before, f);
+      store_results<false, Exclusive>(to, before);
   }
 
  private:
@@ -143,8 +138,8 @@ template <class Row, class T, class Op> struct ScannedRow {
       for (int i = 1; i < Row::kCount; ++i) part[p] = op.joined(part[p], element<Whole>(p, i));
     }
   }
-  template <bool Whole, bool Exclusive, class O, class F>
-  __device__ void results(Part<X> (&before)[kPacks], F f) const {
+  template <bool Whole, bool Exclusive, class O>
+  __device__ void store_results(const View<O, 2>& to, Part<X> (&before)[kPacks]) const {
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
       Pack<O, Row::kCount> out;
@@ -153,7 +148,7 @@ template <class Row, class T, class Op> struct ScannedRow {
         const X y = op.template next<Exclusive>(before[p], element<Whole>(p, i));
         out.x[i] = op.template result<O>(y, row.row, row.column_of(p, i));
       }
-      f(p, out);
+      row.store_pack(to.data + row.row * to.stride[0], p, out);
     }
   }
   __device__ u32 load_flags(const u8* begin, int p) const {
