@@ -10,8 +10,10 @@
 //!
 //! preset  CLUSTER = 2, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
 //! preset  CLUSTER = 2, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1  when sizeof(T) == 2
+//! preset  THREADS = 448, CLUSTER = 2, PACKS = 3, CHUNKS = 2, SLOTS = 9, LAG = 1  when sizeof(T) == 2 && N > 32768
 //! preset  CLUSTER = 4, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
 //! preset  CLUSTER = 4, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1  when sizeof(T) == 2
+//! preset  THREADS = 448, CLUSTER = 4, PACKS = 2, CHUNKS = 3, SLOTS = 13, LAG = 1  when sizeof(T) == 2 && N > 65536
 //! preset  CLUSTER = 8, PACKS = 3, CHUNKS = 1, SLOTS = 9, LAG = 1  when sizeof(T) == 2
 //! preset  THREADS = 480, CLUSTER = 2, PACKS = 3, CHUNKS = 3, SLOTS = 9, LAG = 1  when sizeof(T) == 4
 //! preset  CLUSTER = 8, PACKS = 4, CHUNKS = 1, SLOTS = 6, LAG = 1

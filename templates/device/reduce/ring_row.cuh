@@ -6,7 +6,7 @@
 //
 // What kernels of such rows share of their manifests, which `use` this, after the lets LINES, how many rows there are,
 // LENGTH, the elements of one, VECTORS, how many vectors are read with every row, and COUNT, elements of 16 bytes:
-//! param   THREADS = 512   in {480, 512}            "of a block that have elements of a row; 32 others load rows"
+//! param   THREADS = 512   in {448, 480, 512}       "of a block that have elements of a row; 32 others load rows"
 //! param   CLUSTER = 8     in {2, 4, 8, 16}         "blocks that share a row"
 //! param   PACKS   = 2     in {1, 2, 3, 4}          "packs of a chunk that a thread has"
 //! param   CHUNKS  = 4     in {1, 2, 3, 4, 6}       "chunks of a block's part of a row"
