@@ -20,7 +20,8 @@ Options options() {
   return made;
 }
 
-Plan planned(Engine& engine, const std::map<std::string, std::string>& hooks, const std::vector<std::string>& operands) {
+Plan planned(Engine& engine, const std::map<std::string, std::string>& hooks,
+             const std::vector<std::string>& operands) {
   Request request;
   request.kernel = "attention";
   request.file = "attention_wgmma";
@@ -54,7 +55,8 @@ TEST_CASE("softcap divides by its cap once and not for each score") {
 TEST_CASE("a score reads an operand of the head once a step, and converts a distance once for a diagonal") {
   Engine engine(options());
   const Plan plan = planned(engine, {{"score", "s - slope[head] * (q - k)"}}, {"slope : f32[HEADS]"});
-  constexpr std::size_t kPlaces = 3;  // where the kernel computes a step: the first of a tile, in two ways, and the others
+  constexpr std::size_t kPlaces =
+      3;  // where the kernel computes a step: the first of a tile, in two ways, and the others
   CHECK(count_of(plan, engine, "ld.global.f32") <= kPlaces);
   CHECK(count_of(plan, engine, "cvt.rn.f32.s32") <= kPlaces * (32 + 2));
 }
