@@ -6,7 +6,8 @@
 
 namespace tma_jit::source {
 
-// Returns whether a tensor has a box, or an #include reaches device/ptx/bulk.cuh or a device/ptx/tma*.cuh. Ignores
+// Returns whether a tensor has a box, or an #include reaches device/ptx/bulk.cuh or a device/ptx/tma*.cuh; prefetches
+// (device/ptx/bulk_prefetch.cuh) do not count. Ignores
 // headers that cannot be found; emission reports them.
 bool uses_tma(const templates::Template& kernel, const HeaderLookup& lookup);
 

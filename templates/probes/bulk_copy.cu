@@ -18,6 +18,7 @@
 //! preset  WAY = 3  "bulk copy: to another block's shared memory"
 
 #include "device/ptx/bulk.cuh"
+#include "device/ptx/bulk_prefetch.cuh"
 #include "device/ptx/cluster.cuh"
 
 // If blocks send to each other, D[b] = S[b ^ 1].

@@ -108,6 +108,18 @@ TEST_CASE("an error of the files that are left says which were left out, and a b
   CHECK(unserved.error().detail.ends_with(left_out));
 }
 
+TEST_CASE("without TMA, blocks share long rows of a scan as they do with it") {
+  Options options{.device = Device::known("h100"), .use_cache = false, .disable_tma = true};
+  Engine engine(std::move(options));
+  for (const auto& [rows, columns] : {std::pair{1, 1 << 28}, {1, 1 << 20}, {64, 1 << 20}}) {
+    for (const DType type : {DType::f32, DType::bf16}) {
+      const auto plan = engine.plan({.kernel = "scan", .dims = {{"M", rows}, {"N", columns}}, .types = {{"T", type}}});
+      REQUIRE_MESSAGE(plan, plan.error().text());
+      CHECK(plan->file == "templates/kernels/scan_tiles.cu");
+    }
+  }
+}
+
 TEST_CASE("the variable is read when the engine is made, and 0 means no") {
   for (const auto& [value, disabled] : {std::pair{"1", true}, {"yes", true}, {"0", false}, {"", false}}) {
     Engine engine = [&] {

@@ -1,6 +1,6 @@
 #pragma once
 // The queries of a block of attention_decode_latent. T, KD, ROWS and WARPS are the template's.
-#include "device/ptx/bulk.cuh"
+#include "device/ptx/bulk_prefetch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/l2.cuh"
 #include "device/tile/shared_tile.cuh"

@@ -1,6 +1,6 @@
 #pragma once
 // Bulk copies of contiguous bytes. Addresses and sizes are multiples of 16 bytes.
-// PTX ISA 9.0, "cp.async.bulk" and "cp.async.bulk.prefetch".
+// PTX ISA 9.0, "cp.async.bulk".
 #include "device/ptx/bulk_group.cuh"
 #include "device/ptx/l2.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -61,12 +61,6 @@ __device__ inline void send(u32 rank, void* to, const void* from, u32 bytes, Bar
           smem_address(to)),
       "r"(smem_address(from)), "r"(bytes), "r"(smem_address(&full)), "r"(rank)
       : "memory");
-}
-
-// Prefetches into L2.
-__device__ inline void prefetch(const void* from, u32 bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)), "r"(bytes)
-               : "memory");
 }
 
 }  // namespace bulk

@@ -5,7 +5,7 @@
 // before posts. A tile waits only for those before it, and only one warp of a block polls: more would take a good part
 // of L2's bandwidth.
 #include "device/ptx/acq_rel.cuh"
-#include "device/ptx/bulk.cuh"
+#include "device/ptx/bulk_prefetch.cuh"
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/register_row.cuh"
 #include "device/reduce/row_scan.cuh"

@@ -27,6 +27,7 @@
 //! require WHOLE == 0 || S % COUNT == 0             "channels begin at 16 bytes and are whole packs"
 //! require NARROW == (S < COUNT)                    "a channel may be narrower than a pack"
 #include "device/ptx/bulk.cuh"
+#include "device/ptx/bulk_prefetch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/reduce/aligned_row.cuh"
 #include "device/reduce/block.cuh"
