@@ -207,7 +207,7 @@ std::string warm_line(const Plan& plan) {
   put(line, "dims", std::move(dims));
   put(line, "types", std::move(types));
   put(line, "params", std::move(params));
-  put(line, "pins", plan.pins);
+  if (plan.pins.size() < plan.config.size()) put(line, "pins", plan.pins);  // else nothing was planned
   put(line, "fixed", std::move(fixed));
   put(line, "hooks", std::move(hooks));
   put(line, "operands", operands_of(plan));

@@ -16,8 +16,16 @@
 
 #include "device/pipeline/gated_wgmma.cuh"
 #include "device/reference/gemm_gated_batched.cuh"
+#include "device/schedule/batched.cuh"
 
 #ifndef TMA_JIT_REFERENCE
+
+// Stores what the hooks make of 64 rows of sums into the tile's matrix.
+template <class To>
+__device__ void store_in(Smem& smem, Store& store, const To& D, const BatchTile& tile, const Dims& dims,
+                         const Hooks& hooks, const Accumulators& sums) {
+  store_sums(smem, store, tma::MatrixOf<O>{D, tile.matrix}, dims, hooks, sums, tile.matrix);
+}
 
 using Tiles = BatchTiles<BM, BN, GROUP_M, CLUSTER>;
 

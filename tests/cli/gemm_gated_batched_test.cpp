@@ -146,6 +146,7 @@ TEST_CASE("plans of large batches of gated products, and what they refuse") {
                                          "A_BATCH=8", "B_BATCH=8", "--device", "h200", "--json"});
   REQUIRE(few.exit == 0);
   CHECK(few.json()["config"]["BM"] == 64);  // however many tiles the batch has, half of one of 128 rows would be empty
+  if (!ready()) return;
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=2 B_BATCH=3", "each product has its own matrix of A");
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=3 B_BATCH=2", "each product has its own matrices of B and G");
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=3 B_BATCH=3 T=f16 U=bf16",

@@ -71,7 +71,6 @@
 #include "device/pipeline/wgmma_multiplier.cuh"
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/setmaxnreg.cuh"
-#include "device/schedule/batched.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/tma_paired_tile.cuh"
 
@@ -101,16 +100,11 @@ __device__ void store_sums(Smem& smem, Store& store, const To& to, const Dims& d
   store.write(1 + group, smem.staged[group], to, {dims.M, dims.N}, hooks,
               gated<BN>(hooks, matrix...)(sums, store.first_row(), store.first_column()), matrix...);
 }
-// The same into D, of one matrix or of a batch, in which the tile lies.
-template <class To>
-__device__ void store_in(Smem& smem, Store& store, const To& D, const Tile&, const Dims& dims, const Hooks& hooks,
+// The same into D, of one matrix. Kernels of batches have another for their tiles, each of which lies in one of them.
+template <class To, class Place>
+__device__ void store_in(Smem& smem, Store& store, const To& D, const Place&, const Dims& dims, const Hooks& hooks,
                          const Accumulators& sums) {
   store_sums(smem, store, D, dims, hooks, sums);
-}
-template <class To>
-__device__ void store_in(Smem& smem, Store& store, const To& D, const BatchTile& tile, const Dims& dims,
-                         const Hooks& hooks, const Accumulators& sums) {
-  store_sums(smem, store, tma::MatrixOf<O>{D, tile.matrix}, dims, hooks, sums, tile.matrix);
 }
 
 // Multiplies and stores this consumer's tiles. Called by each consumer warpgroup. Only the copies of its previous tile
