@@ -207,12 +207,12 @@ std::string warm_line(const Plan& plan) {
   put(line, "dims", std::move(dims));
   put(line, "types", std::move(types));
   put(line, "params", std::move(params));
-  if (plan.pins.size() < plan.config.size()) put(line, "pins", plan.pins);  // else nothing was planned
   put(line, "fixed", std::move(fixed));
   put(line, "hooks", std::move(hooks));
   put(line, "operands", operands_of(plan));
   put(line, "tensors", tensors_of(plan));
   if (plan.reference) line["reference"] = true;
+  if (plan.pins.size() < plan.config.size()) put(line, "pins", plan.pins);  // else nothing was planned
   return text_of(line);
 }
 

@@ -10,10 +10,13 @@
 //!
 //! reference gemm_gated_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "an error of one sum is multiplied by the other"
 
-#include "device/pipeline/gated_mma_cp_async.cuh"
+#include "device/epilogue/gate.cuh"
+#include "device/epilogue/store_warp.cuh"
 #include "device/reference/gemm_gated_batched.cuh"
 #include "device/schedule/batched.cuh"
 #include "device/tile/matrix_of.cuh"
+
+#include "device/pipeline/gated_mma_cp_async.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -12,9 +12,12 @@
 //!
 //! reference gemm_gated_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
 
-#include "device/pipeline/gated_tcgen05.cuh"
+#include "device/epilogue/gate.cuh"
+#include "device/epilogue/store_tensor_memory.cuh"
 #include "device/reference/gemm_gated_batched.cuh"
 #include "device/schedule/batched.cuh"
+
+#include "device/pipeline/gated_tcgen05.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

@@ -18,9 +18,12 @@
 //!
 //! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits sizeof(T) > 1 || integer(T) ? 0 : PROMOTED ? 7 : K <= 1024 ? 6 : K <= 8192 ? 4 : 2 "an error of one sum is multiplied by the other"
 
-#include "device/pipeline/gated_wgmma.cuh"
+#include "device/epilogue/gate.cuh"
+#include "device/epilogue/store_results.cuh"
 #include "device/reference/gemm_gated.cuh"
 #include "device/schedule/persistent.cuh"
+
+#include "device/pipeline/gated_wgmma.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 

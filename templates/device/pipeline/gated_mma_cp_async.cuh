@@ -1,7 +1,7 @@
 #pragma once
 // Gated products by mma.sync and cp.async: the two are one, of A with tiles of B and G below each other, of which each
 // warp makes all columns of its rows, so that a thread has the sums of both for the same elements of D. T, U, O and
-// what the manifest names are the template's.
+// what the manifest names and the headers of device/epilogue are the template's.
 //
 // What the files of gemm_gated and gemm_gated_batched by cp.async share of their manifests, which `use` this after
 // their references':
@@ -46,8 +46,6 @@
 //! preset  VEC = 8, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 4, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
 //! preset  VEC = 1, BM = 64, BN = 32, STEP = 64, WM = 16, STAGES = 4  when device.compute_capability >= 90 && device.compute_capability < 120 && FLOAT8
-#include "device/epilogue/gate.cuh"
-#include "device/epilogue/store_warp.cuh"
 #include "device/pipeline/mma_cp_async.cuh"
 #include "device/tile/cp_async_paired_tile.cuh"
 #include "device/tile/shared_memory.cuh"

@@ -1,7 +1,7 @@
 #pragma once
 // Gated products by tcgen05: the two are one, of A with tiles of G and B below each other, of which each block of a
 // pair has one, so that a thread has the sums of both for the same elements of D. T, U, O and what the manifest names
-// are the template's.
+// and the headers of device/epilogue are the template's.
 //
 // What the files of gemm_gated and gemm_gated_batched by tcgen05 share of their manifests, which `use` this after their
 // references':
@@ -31,8 +31,6 @@
 //! preset  BN = 32, STAGES = 8, PAIR = 1   when BATCH * ceil_div(M, 128) * ceil_div(N, 64) <= device.sm_count / 2
 //! preset  BN = 64, STAGES = 6, PAIR = 1   when BATCH * ceil_div(M, 256) * ceil_div(N, 128) <= device.sm_count / 4
 //! preset  BN = 128, STAGES = 6, PAIR = 2
-#include "device/epilogue/gate.cuh"
-#include "device/epilogue/store_tensor_memory.cuh"
 #include "device/pipeline/cancelled_tiles.cuh"
 #include "device/pipeline/tcgen05_block.cuh"
 #include "device/pipeline/tcgen05_multiplier.cuh"

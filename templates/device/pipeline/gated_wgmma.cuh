@@ -1,7 +1,7 @@
 #pragma once
 // Gated products by wgmma: the two are one, of A with tiles of B and G below each other, so that a thread has the sums
 // of both for the same elements of D, neither goes to memory, and A is read once. T, U, O, Hooks, Dims, Tiles and what
-// the manifest names are the template's.
+// the manifest names and the headers of device/epilogue are the template's.
 //
 // What the files of gemm_gated and gemm_gated_batched by wgmma share of their manifests, which `use` this after their
 // references':
@@ -64,8 +64,6 @@
 //! preset  BM = 64, BN = 112, STAGES = 6  when TILES <= 4 * device.sm_count || M <= 64
 //! preset  BM = 64, BN = 64, STAGES = 9  when TILES <= 4 * device.sm_count
 //! preset  BM = 64, BN = 32, STAGES = 12  when TILES <= 4 * device.sm_count
-#include "device/epilogue/gate.cuh"
-#include "device/epilogue/store_results.cuh"
 #include "device/pipeline/drawn_tiles.cuh"
 #include "device/pipeline/tma_operands.cuh"
 #include "device/pipeline/wgmma_multiplier.cuh"
