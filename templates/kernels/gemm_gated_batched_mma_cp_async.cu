@@ -8,6 +8,8 @@
 //! require VEC == sizeof(T) || stride(A, 1) * sizeof(T) % VEC == 0 && stride(B, 1) * sizeof(T) % VEC == 0 && stride(G, 1) * sizeof(T) % VEC == 0 "rows of A, B and G must begin at multiples of the access"
 //! require VEC == sizeof(T) || stride(A, 2) == 1 && stride(B, 2) == 1 && stride(G, 2) == 1 "elements that move together must be neighbours"
 //!
+//! require BM * BN <= 4096                          "larger tiles of a batch spill registers"
+//!
 //! reference gemm_gated_batched_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "an error of one sum is multiplied by the other"
 
 #include "device/epilogue/gate.cuh"
