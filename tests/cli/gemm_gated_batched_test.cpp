@@ -2,9 +2,7 @@
 // refuses.
 #include <doctest/doctest.h>
 
-#include <sstream>
-
-#include "command.h"
+#include "emulated_runs.h"
 #include "support/combinations.h"
 
 namespace tma_jit::cli {
@@ -12,35 +10,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// `problem` is the command's words after the kernel's name.
-CommandResult run_batch(const std::string& device, const std::string& problem, const Words& hooks = {}) {
-  Words line = {"run", "gemm_gated_batched", "--check", "--json", "--device", "emulator:" + device};
-  std::istringstream words(problem);
-  for (std::string word; words >> word;) line.push_back(word);
-  line.insert(line.end(), hooks.begin(), hooks.end());
-  return run_command(line);
-}
+const std::string kKernel = "gemm_gated_batched ";
 
+// `problem` is the command's words after the kernel's name.
 void check_passes(const std::string& device, const std::string& problem, const Words& hooks = {}) {
-  const CommandResult result = run_batch(device, problem, hooks);
-  CAPTURE(device);
-  CAPTURE(problem);
-  CAPTURE(result.err);
-  CAPTURE(result.out);
-  REQUIRE(result.exit == 0);
-  CHECK(result.json()["check"]["passed"] == true);
+  emulated::check_passes(device, kKernel + problem, hooks);
 }
 
 void check_refused(const std::string& device, const std::string& problem, const char* reason) {
-  const CommandResult result = run_batch(device, problem);
-  CAPTURE(problem);
-  CAPTURE(result.err);
-  CHECK(result.exit != 0);
-  CHECK((result.err + result.out).find(reason) != std::string::npos);
-}
-
-bool ready() {
-  return has_compiler() && kHasEmulator;
+  emulated::check_refused(device, kKernel + problem, reason);
 }
 
 struct Configuration {
@@ -62,7 +40,7 @@ const Configuration kConfigurations[] = {
 };
 
 TEST_CASE("batches of gated products, with hooks that know the matrix, in every file") {
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   const Words hooks = {"--operand", "scale : f32[BATCH]",
                        "--operand", "rows : f32[M]",
                        "--hook",    "gate=gelu_tanh(g * scale[matrix]) * (x * rows[row]) + g",
@@ -80,7 +58,7 @@ TEST_CASE("batches of gated products, with hooks that know the matrix, in every 
 }
 
 TEST_CASE("batches of gated products with nothing in them, of one matrix and of one for all") {
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   for (const char* device : {"sm_80", "sm_90a", "sm_100a", "sm_121a"}) {
     for (const char* sizes :
          {"M=40 N=48 K=64 BATCH=0 A_BATCH=0 B_BATCH=0", "M=40 N=48 K=64 BATCH=0 A_BATCH=1 B_BATCH=1",
@@ -91,7 +69,7 @@ TEST_CASE("batches of gated products with nothing in them, of one matrix and of 
 }
 
 TEST_CASE("batches of gated products of rows that are not aligned") {
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   for (const char* device : {"sm_80", "sm_90a", "sm_100a", "sm_121a"}) {
     for (const char* words :
          {"N=81 K=97", "N=67 K=75 --pitch A=78 --pitch G=76 --pitch B=80", "N=65 K=33 O=f32 DYNAMIC=1"})
@@ -100,7 +78,7 @@ TEST_CASE("batches of gated products of rows that are not aligned") {
 }
 
 TEST_CASE("batches of gated products of 8-bit types, with scales of each matrix") {
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   const Words scales = {"--operand", "a_scale : f32[1]",
                         "--operand", "b_scale : f32[BATCH]",
                         "--hook",    "gate=silu(g * (a_scale[0] * b_scale[matrix])) * (x * b_scale[matrix])"};
@@ -122,7 +100,7 @@ TEST_CASE("batches of gated products of 8-bit types, with scales of each matrix"
 }
 
 TEST_CASE("batches of gated products under every policy") {
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   for (const char* policy : {"lazy", "random", "split", "starved"}) {
     for (const auto& [device, words] :
          {Configuration{"sm_90a", "gemm_gated_batched_wgmma BM=64 BN=32 STAGES=2 CLUSTER=2"},
@@ -146,7 +124,7 @@ TEST_CASE("plans of large batches of gated products, and what they refuse") {
                                          "A_BATCH=8", "B_BATCH=8", "--device", "h200", "--json"});
   REQUIRE(few.exit == 0);
   CHECK(few.json()["config"]["BM"] == 64);  // however many tiles the batch has, half of one of 128 rows would be empty
-  if (!ready()) return;
+  if (!emulated::ready()) return;
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=2 B_BATCH=3", "each product has its own matrix of A");
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=3 B_BATCH=2", "each product has its own matrices of B and G");
   check_refused("sm_90a", "M=7 N=8 K=16 BATCH=3 A_BATCH=3 B_BATCH=3 T=f16 U=bf16",

@@ -2,50 +2,13 @@
 // reference on the emulator; and what it refuses.
 #include <doctest/doctest.h>
 
-#include "command.h"
+#include "emulated_runs.h"
 #include "support/combinations.h"
+
+using namespace tma_jit::cli::emulated;
 
 namespace tma_jit::cli {
 namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
-CommandResult run_on(const char* device, const std::string& problem, const std::vector<std::string>& hook = {}) {
-  std::vector<std::string> line = {"run", "--check", "--json", "--device", std::string("emulator:") + device};
-  for (const std::string& word : words_of(problem)) line.push_back(word);
-  line.insert(line.end(), hook.begin(), hook.end());
-  return run_command(line);
-}
-
-void check_passes(const char* device, const std::string& problem, const std::vector<std::string>& hook = {}) {
-  const CommandResult result = run_on(device, problem, hook);
-  CAPTURE(device);
-  CAPTURE(problem);
-  CAPTURE(result.err);
-  CAPTURE(result.out);
-  REQUIRE(result.exit == 0);
-  CHECK(result.json()["check"]["passed"] == true);
-}
-
-void check_refused(const char* device, const std::string& problem, const char* reason) {
-  const CommandResult result = run_on(device, problem);
-  CAPTURE(problem);
-  CAPTURE(result.err);
-  CHECK(result.exit != 0);
-  CHECK((result.err + result.out).find(reason) != std::string::npos);
-}
-
-bool ready() {
-  return has_compiler() && kHasEmulator;
-}
 
 const std::vector<std::string> kBias = {"--operand", "bias : f32[N]", "--hook", "epilogue=x + bias[column]"};
 
