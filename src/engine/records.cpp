@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/failure.h"
 #include "engine/state.h"
 #include "plan/planner.h"
 #include "plan/problem.h"
@@ -42,6 +43,15 @@ TuningRecord record_of(const Request& request, plan::Problem&& problem, const De
   record.device = device.name;
   record.sm_count = device.sm_count;
   return record;
+}
+
+// Returns the request's plan with the configuration that was advised.
+Result<Plan> plan_by(tuning::Advice advice, const Request& request, const Records::Planning& planning) {
+  std::string words = words_of(advice);
+  TMA_JIT_ASSIGN(Plan made, planning.plan(tuning::pinned(request, std::move(advice.record))));
+  made.pins = request.params;
+  made.record = std::move(words);
+  return made;
 }
 
 // `tensors`: hooks read tensors of the request.
@@ -182,13 +192,9 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   std::optional<Plan> decided;
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
   visit({request, device, planning}, *book(device), file, [&](tuning::Advice&& advice) {
-    std::string words = words_of(advice);
-    Result<Plan> made = planning.plan(tuning::pinned(request, std::move(advice.record)));
-    if (!made) return false;
-    decided = std::move(*made);
-    decided->pins = request.params;
-    decided->record = std::move(words);
-    return true;
+    Result<Plan> made = plan_by(std::move(advice), request, planning);
+    if (made) decided = *std::move(made);
+    return made.has_value();
   });
   return decided;
 }
@@ -221,14 +227,13 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
   const source::HookNeeds hooks = needs_of(request, source::has_tensor_operand(preset));
   const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
-  const auto advice = book(device)->find(tuning::problem_of(preset, device), current);
+  auto advice = book(device)->find(tuning::problem_of(preset, device), current);
   if (!advice) return std::nullopt;
-  Result<Plan> made = planning.plan(tuning::pinned(request, advice->record));
+  const bool nearest = advice->nearest;
+  Result<Plan> made = plan_by(*std::move(advice), request, planning);
   if (!made) return std::nullopt;
-  if (advice->nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
-  made->pins = request.params;
-  made->record = words_of(*advice);
-  return std::move(*made);
+  if (nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
+  return *std::move(made);
 }
 
 bool Records::know(const Plan& plan, const DeviceInfo& device) {
