@@ -37,7 +37,7 @@
 //! work    flops 4 * BATCH * M * N * K  bytes (A_BATCH * M + 2 * B_BATCH * N) * K * sizeof(T) + BATCH * M * N * sizeof(O)
 //!
 //! preset  VEC = 16, BM = 128, BN = 64, STEP = 128, WM = 32, STAGES = 4  when device.smem_per_block >= 180000
-//! preset  VEC = 16, BM = 256, BN = 32, STEP = 64, WM = 64, STAGES = 4  when device.compute_capability < 100
+//! preset  VEC = 16, BM = 256, BN = 32, STEP = 64, WM = 64, STAGES = 4
 //! preset  VEC = 16, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 8, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
 //! preset  VEC = 4, BM = 128, BN = 32, STEP = 64, WM = 32, STAGES = 4
