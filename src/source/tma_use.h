@@ -7,8 +7,7 @@
 namespace tma_jit::source {
 
 // Returns whether a tensor has a box, or an #include reaches device/ptx/bulk.cuh or a device/ptx/tma*.cuh; prefetches
-// (device/ptx/bulk_prefetch.cuh) do not count. Ignores
-// headers that cannot be found; emission reports them.
+// (device/ptx/bulk_prefetch.cuh) do not count. Ignores headers that cannot be found; emission reports them.
 bool uses_tma(const templates::Template& kernel, const HeaderLookup& lookup);
 
 }  // namespace tma_jit::source
