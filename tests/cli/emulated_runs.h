@@ -22,14 +22,16 @@ inline std::vector<std::string> words_of(const std::string& text) {
 }
 
 // `problem` has the words of the command, of which the kernel is the first.
-inline CommandResult run_on(const std::string& device, const std::string& problem, const std::vector<std::string>& hook = {}) {
+inline CommandResult run_on(const std::string& device, const std::string& problem,
+                            const std::vector<std::string>& hook = {}) {
   std::vector<std::string> line = {"run", "--check", "--json", "--device", "emulator:" + device};
   for (const std::string& word : words_of(problem)) line.push_back(word);
   line.insert(line.end(), hook.begin(), hook.end());
   return run_command(line);
 }
 
-inline void check_passes(const std::string& device, const std::string& problem, const std::vector<std::string>& hook = {}) {
+inline void check_passes(const std::string& device, const std::string& problem,
+                         const std::vector<std::string>& hook = {}) {
   const CommandResult result = run_on(device, problem, hook);
   CAPTURE(device);
   CAPTURE(problem);
