@@ -193,8 +193,9 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
   visit({request, device, planning}, *book(device), file, [&](tuning::Advice&& advice) {
     Result<Plan> made = plan_by(std::move(advice), request, planning);
-    if (made) decided = *std::move(made);
-    return made.has_value();
+    if (!made) return false;
+    decided = *std::move(made);
+    return true;
   });
   return decided;
 }

@@ -113,7 +113,7 @@ TEST_CASE("gated products by tcgen05, and their edges") {
     for (const char* words :
          {"sm_100a gemm_gated_tcgen05 PAIR=1 BN=32 STAGES=2", "sm_100a gemm_gated_tcgen05 PAIR=2 BN=32 STAGES=2"}) {
       const std::string text = words, device = text.substr(0, 7) + ":processors=4:policy=" + policy;
-      check_passes(device.c_str(), "gemm_gated M=520 N=136 K=264 --template-file" + text.substr(7));
+      check_passes(device, "gemm_gated M=520 N=136 K=264 --template-file" + text.substr(7));
     }
   }
 }
