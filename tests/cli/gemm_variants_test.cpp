@@ -105,7 +105,7 @@ TEST_CASE("gated products by tcgen05, and their edges") {
   for (const auto& [device, words] : files) {
     const std::string file = std::string(" --template-file ") + words;
     const std::string few = std::string(device) + ":processors=4";
-    check_passes(few.c_str(), "gemm_gated M=300 N=304 K=136" + file, hooks);
+    check_passes(few, "gemm_gated M=300 N=304 K=136" + file, hooks);
     if (testing::takes(cell++)) check_passes(device, "gemm_gated M=257 N=203 K=328 --pitch D=208" + file, hooks);
     if (testing::takes(cell)) check_passes(device, "gemm_gated M=130 N=152 K=0" + file);
   }
