@@ -16,7 +16,8 @@
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     PART      = PROMOTED == 0 ? 0 : BN > 192 ? 64 : BN  "columns whose sums of 128 products are computed while others are added"
-//! let     SUMS      = PROMOTED ? BN / 2 + (BN > 128 && BN <= 192 ? PART / 2 : PART) : SLICES * BN / 2  "registers of a thread: two sets of PART columns where there is room"
+//! let     SETS      = BN > 192 || BN <= 128 && CONSUMERS < 3 ? 2 : 1 "sets of registers for PART columns, where there is room"
+//! let     SUMS      = PROMOTED ? BN / 2 + SETS * PART / 2 : SLICES * BN / 2  "registers of a thread"
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_TILES = BN / EPI_N % 2 == 0 ? 2 : 1  "epilogue tiles stored together"
@@ -27,7 +28,7 @@
 //! let     STORE     = BM * BN * 52 / 1000          "cycles of storing a tile"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
+//! require CONSUMERS * (SUMS + (PROMOTED ? 24 : 40)) <= 480 && SUMS <= (CONSUMERS < 3 ? 200 : PROMOTED ? 136 : 100) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
 //! require PROMOTED == 0 || BN <= 192 || BN == 256  "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"

@@ -21,7 +21,8 @@
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     PART      = PROMOTED == 0 ? 0 : WIDE > 192 ? 64 : WIDE  "columns whose sums of 128 products are computed while others are added"
-//! let     SUMS      = PROMOTED ? WIDE / 2 + (WIDE > 128 && WIDE <= 192 ? PART / 2 : PART) : SLICES * WIDE / 2  "registers of a thread: two sets of PART columns where there is room"
+//! let     SETS      = WIDE > 192 || WIDE <= 128 && CONSUMERS < 3 ? 2 : 1 "sets of registers for PART columns, where there is room"
+//! let     SUMS      = PROMOTED ? WIDE / 2 + SETS * PART / 2 : SLICES * WIDE / 2  "registers of a thread"
 //! let     PANEL     = min(64, 128 / sizeof(O))      "columns of D in one swizzle row"
 //! let     SWIZZLE   = SWAP ? PANEL * sizeof(O) : BN * sizeof(O) % 128 == 0 ? 128 : 0  "of the epilogue's tiles"
 //! let     EPI_N     = SWAP ? PANEL : SWIZZLE == 128 ? 128 / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
@@ -51,7 +52,7 @@
 //! let     SERVED    = min(device.sm_count, TILES * BLOCKS) * (LOADED * (SECTORS ? 315 : BROKEN ? 178 : 128) + APART * (SECTORS ? 0 : BROKEN ? 56 : 120)) / device.sm_count "hundredths of the cycles that L2 takes to serve a step of all blocks"
 //! let     OUTSIDE   = (BOX_A - M % BOX_A) % BOX_A + (BOX_B - N % BOX_B) % BOX_B "rows of the last boxes that do not exist, which TMA fills slowly"
 //! let     PRODUCT   = max(BM * BN * 278, BM * BN * 136 + HIGH * 11660 + WIDE * 7884) / 9800 "cycles of the tensor cores, or of shared memory: for each 64 rows of the product the instructions read all columns, and the copies write both"
-//! let     STEP      = (max(9 + ((BROKEN ? 2080 : 1800) + LOADED * 292 / 100) / STAGES, PRODUCT, (SERVED + OUTSIDE * 74 / WAVES) / 100) + (M * N * K > 300000000000) * LOADED / 10) * (PROMOTED == 0 || HIGH == 64 ? 100 : WIDE <= 128 && BLOCKS == 1 ? 122 : 115) / 100 "cycles of one step along K: latency, the units, L2; of power that copies take from long launches; of sums that are added in f32"
+//! let     STEP      = (max(9 + ((BROKEN ? 2080 : 1800) + LOADED * 292 / 100) / STAGES, PRODUCT, (SERVED + OUTSIDE * 74 / WAVES) / 100) + (M * N * K > 300000000000) * LOADED / 10) * (PROMOTED == 0 || HIGH == 64 ? 100 : CONSUMERS == 3 || WIDE > 192 ? 104 : WIDE > 128 ? 107 : 99) / 100 "cycles of one step along K: latency, the units, L2; of power that copies take from long launches; of sums that are added in f32"
 //! let     PARTS     = SWAP ? ceil_div(BM, 32) : BN / EPI_N "of 64 rows of the product, which are stored one after the other"
 //! let     PART_STORE = SWAP ? (EPI_M == 8 ? 350 : EPI_M == 16 ? 257 : 145) : EPI_TILES == 1 ? 189 : 116 "cycles of storing one beside its elements"
 //! let     STORE     = (PARTS * PART_STORE + 64 * WIDE * (8 + (SWIZZLE == 0) * 74) / 1000) * HIGH / 64 / (PINGPONG ? 1 : CONSUMERS) "cycles of a consumer that stores a tile"
@@ -62,7 +63,7 @@
 //!
 //! require HIGH % 64 == 0                           "wgmma makes 64 rows of the product: BM or, with SWAP, BN is a multiple of 64"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
+//! require CONSUMERS * (SUMS + (PROMOTED ? 24 : 40)) <= 480 && SUMS <= (CONSUMERS < 3 ? 200 : PROMOTED ? 136 : 100) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require PROMOTED == 0 || WIDE <= 192 || WIDE == 256 "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"
@@ -103,6 +104,7 @@
 //! preset  BM = 128, BN = 200, STAGES = 4  when M > 64
 //! preset  BM = 128, BN = 104, STAGES = 6, CLUSTER = 4  when M > 64 && TILES <= 8 * device.sm_count
 //! preset  BM = 128, BN = 256, STAGES = 4, CLUSTER = 2  when M > 64 && sizeof(T) == 1
+//! preset  BM = 192, BN = 128, STAGES = 5  when M > 64 && PROMOTED
 //! preset  BM = 128, BN = 192, STAGES = 5  when M > 64 && (sizeof(T) == 1 || given(epilogue))
 //! preset  BM = 128, BN = 176, STAGES = 5  when M > 64 && sizeof(T) == 1
 //! preset  BM = 128, BN = 176, STAGES = 4, PINGPONG = 1, GROUP_M = 4  when M > 64 && sizeof(O) > 2

@@ -162,6 +162,7 @@
 #include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/uniform.cuh"
 #include "device/reduce/chunks.cuh"
 #include "device/reduce/shares.cuh"
 #include "device/reference/gemm.cuh"
@@ -321,7 +322,7 @@ __device__ void store_chunks(Smem& smem, const Output& output, const Part& part,
 // Sums this block's steps, and stores the result if they are all of K. Called by each consumer warpgroup.
 template <class Tile>
 __device__ void consume(Smem& smem, const Output& output, const Part& part, Range steps, Tile& sums) {
-  const int group = threadIdx.x / kWarpgroup, row = part.row * BM, column = part.column * BN;
+  const int group = uniform(threadIdx.x / kWarpgroup), row = part.row * BM, column = part.column * BN;
   if constexpr (PARTS == 1) {
     Results results;
     accumulate(smem, group, steps, sums, [&] { results = Results(output.hooks, row, column + warp_column()); });

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """gemm as it is tuned, beside the fastest of cuBLASLt's first choices.
 
-    tools/compare/gemm_tuned.py FOLDER [--tma-jit build/bin/tma-jit] [--rounds 15] [--seconds 1.5] [--seed 2026] [--drawn 60]
+    tools/compare/gemm_tuned.py FOLDER [--tma-jit build/bin/tma-jit] [--rounds 15] [--seconds 1.5] [--seed 2026] [--drawn 60] [--only NAME]
 
 Needs a GPU, PyTorch and the package tma_jit. The problems of large models and those drawn at random (gemm.py) are tuned in bf16 with
-an empty cache, `--seconds` for each, and so are the models' problems in e4m3, with exact and with fast sums. Each is then measured
-by the method of compare.py beside cuBLASLt: all of its first `--heuristics` choices for a few rounds, the fastest two of them and ours
-for `--rounds` in turn, of which the faster counts.
+an empty cache, `--seconds` for each, and so are the models' problems in e4m3, with exact and with fast sums; with `--only e4m3` only
+the sets whose names contain that. Each is then measured by the method of compare.py beside cuBLASLt: all of its first `--heuristics`
+choices for a few rounds, the fastest two of them and ours for `--rounds` in turn, of which the faster counts.
 """
 import argparse
 import json
@@ -75,12 +75,14 @@ def main():
     parser.add_argument("--heuristics", type=int, default=8)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--drawn", type=int, default=60)
+    parser.add_argument("--only", default="", help="measure only sets whose names contain this")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     cache = os.path.join(options.folder, "cache")
     sets = {"models": (MODELS, []), "drawn": (drawn(options.seed, options.drawn), []),
             "e4m3, exact sums": (MODELS, ["T=e4m3"]), "e4m3, fast sums": (MODELS, ["T=e4m3", "FAST=1"])}
-    entries = [(name, problem, words) for name, (problems, words) in sets.items() for problem in problems]
+    entries = [(name, problem, words) for name, (problems, words) in sets.items() if options.only in name
+               for problem in problems]
     tune(options, cache, entries)
     plans = prepared_all(options, cache, entries)
     flush = compare.start(options.rounds)

@@ -48,6 +48,7 @@
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/ptx/uniform.cuh"
 #include "device/tile/online_softmax.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
@@ -233,7 +234,7 @@ template <class Work> class LatentAttention {
   Softmax softmax_;
   const bool negative_;
   const int seen_by_all_;  // keys that every token sees
-  const int own_ = threadIdx.x / kWarpgroup;
+  const int own_ = uniform(threadIdx.x / kWarpgroup);
   int last_[Scores::Layout::kRowSlots];  // key that each row sees
   u32 phase_ = 0;
   bool moved_;

@@ -13,6 +13,7 @@
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/ptx/uniform.cuh"
 #include "device/tile/register_store.cuh"
 #include "device/tile/shared_memory.cuh"
 #include "device/tile/wgmma_tile.cuh"
@@ -306,7 +307,7 @@ class LatentAttention {
   static constexpr f32 kSlack = 8, kMasked = -3.0e38F, kLeast = -1.0e30F;
 
   Smem& smem_;
-  const int own_ = threadIdx.x / kWarpgroup;
+  const int own_ = uniform(threadIdx.x / kWarpgroup);
   Columns s_, o_[4];
   f32 sums_[2];
 };

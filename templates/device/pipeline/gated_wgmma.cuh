@@ -20,7 +20,8 @@
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
 //! let     PART      = PROMOTED == 0 ? 0 : WIDE > 192 ? 64 : WIDE  "columns whose sums of 128 products are computed while others are added"
-//! let     SUMS      = PROMOTED ? WIDE / 2 + (WIDE > 128 && WIDE <= 192 ? PART / 2 : PART) : SLICES * WIDE / 2  "registers of a thread: two sets of PART columns where there is room"
+//! let     SETS      = WIDE > 192 || WIDE <= 128 && CONSUMERS < 3 ? 2 : 1 "sets of registers for PART columns, where there is room"
+//! let     SUMS      = PROMOTED ? WIDE / 2 + SETS * PART / 2 : SLICES * WIDE / 2  "registers of a thread"
 //! let     SWIZZLE   = BN * sizeof(O) % 128 == 0 ? 128 : BN * sizeof(O) % 64 == 0 ? 64 : 0 "of the epilogue's tiles"
 //! let     EPI_N     = SWIZZLE > 0 ? SWIZZLE / sizeof(O) : BN / (BN & -BN) * max(8, 16 / sizeof(O)) "columns of D stored together: a swizzle row, or a plain row of an odd number of 16 bytes or more, so that stores of 8 rows use all banks"
 //! let     EPI_BYTES = align_up(64 * EPI_N * sizeof(O), 128) "an epilogue tile"
@@ -33,13 +34,13 @@
 //! let     BROKEN    = K * sizeof(T) % 128 != 0     "rows that lie across 128-byte lines of L2"
 //! let     LOADED    = BM + 2 * SHARE               "rows that a block loads each step"
 //! let     PRODUCT   = max(BM * WIDE * 278, BM * WIDE * 136 + BM * 11660 + WIDE * 7884) / 10000 "cycles of the tensor cores, or of shared memory"
-//! let     STEP      = (max(40 + 1819 / STAGES, PRODUCT, LOADED * (BROKEN ? 263 : 126) / 100) + (BATCH * M * N * K > 150000000000) * LOADED / 10) * (PROMOTED == 0 || BM == 64 ? 100 : WIDE <= 128 && CLUSTER == 1 ? 122 : 115) / 100 "cycles of one step along K"
+//! let     STEP      = (max(40 + 1819 / STAGES, PRODUCT, LOADED * (BROKEN ? 263 : 126) / 100) + (BATCH * M * N * K > 150000000000) * LOADED / 10) * (PROMOTED == 0 || BM == 64 ? 100 : CONSUMERS == 3 || WIDE > 192 ? 104 : WIDE > 128 ? 107 : 99) / 100 "cycles of one step along K"
 //! let     STORE     = BM * WIDE * (PINGPONG ? 60 : 40) / 1000 "cycles of storing a tile"
 //! let     BYTES     = (A_BATCH * M + 2 * B_BATCH * N) * K * sizeof(T) + BATCH * M * N * sizeof(O) "of A, B, G and D"
 //! let     MEMORY    = BYTES * (BROKEN ? 173 : 107) / 249229 "cycles of moving them"
 //!
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
-//! require CONSUMERS * (SUMS + 40) <= 480 && SUMS <= (CONSUMERS == 3 ? 100 : 200) "accumulators must fit in registers"
+//! require CONSUMERS * (SUMS + (PROMOTED ? 24 : 40)) <= 480 && SUMS <= (CONSUMERS < 3 ? 200 : PROMOTED ? 136 : 100) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
 //! require PROMOTED == 0 || WIDE <= 192 || WIDE == 256 "sums of 8-bit floats that are added in f32 are made in an even number of parts of 64 columns, or in one"
 //! require PROMOTED == 0 || SLICES == 1 && PINGPONG == 0 "sums of 8-bit floats that are added in f32 leave registers for 64 rows"

@@ -3,6 +3,7 @@
 #include "device/pipeline/pipeline.cuh"
 #include "device/pipeline/turns.cuh"
 #include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/uniform.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
 // The products of one consumer warpgroup: Slices blocks of 64 rows, from block `first` of each of its tiles on. Smem
@@ -34,15 +35,15 @@ template <class Smem, class Accumulators, int Slices, bool Lag, int Stages, int 
   }
 
   // Multiplies one tile of 8-bit types, whose sums wgmma keeps to 14 bits: each step has its own sums, which are added
-  // in f32, Part columns at a time. Where registers hold two sets of them, one is added while the tensor cores compute
-  // the other; one set of more than 128 columns leaves the tensor cores to the other consumer meanwhile. Waits and
-  // products follow each other without branches, because otherwise ptxas serialises the products.
-  template <int Part> __device__ void accumulate_promoted(int steps, Accumulators& acc) {
+  // in f32, Part columns at a time. Of two Sets of them one is added while the tensor cores compute the other; a single
+  // one leaves the tensor cores to the other consumers meanwhile. Waits and products follow each other without
+  // branches, because otherwise ptxas serialises the products.
+  template <int Part, int Sets> __device__ void accumulate_promoted(int steps, Accumulators& acc) {
     acc.fill(0);
     if (steps == 0) return;
     if constexpr (Part < Accumulators::Layout::kColumns)
       accumulate_parts<Part>(steps, acc);
-    else if constexpr (Part > 128)
+    else if constexpr (Sets == 1)
       accumulate_alone(steps, acc);
     else
       accumulate_in_turn(steps, acc);
@@ -166,7 +167,7 @@ template <class Accumulators, int Consumers, int Slices, bool Pingpong, int Part
           class Smem, class Tiles, class Begin, class Read, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
                                       Read read, Finish finish) {
-  const int group = threadIdx.x / kWarpgroup, first = Pingpong ? 0 : group * Slices;
+  const int group = uniform(threadIdx.x / kWarpgroup), first = Pingpong ? 0 : group * Slices;
   constexpr int kStep = Slices * Accumulators::Layout::kColumns * (Pingpong ? 2 : 4);  // cycles of the tensor cores
   constexpr int kLeft = ceil_div(3000, kStep), kReads = Part > 0 ? 0 : Store::kAhead;
   constexpr bool kLag = Consumers < 3;  // three wait for fewer loads so: 0.5 to 1 % on an H200
@@ -184,7 +185,8 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
     Store store;
     if constexpr (kReads > 0) store = begin(tiles[index], first);
     if constexpr (Part > 0) {
-      multiplier.template accumulate_promoted<Part>(steps, acc[0]);
+      constexpr int kSets = Part < Accumulators::Layout::kColumns || (Part <= 128 && Consumers < 3) ? 2 : 1;
+      multiplier.template accumulate_promoted<Part, kSets>(steps, acc[0]);
     } else {
       if (Pingpong && steps > 0) turn.begin();
       multiplier.template accumulate<kReads, kLeft>(
