@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints the problems whose records the library ships, as a list for `tma-jit tune --list`.
 
-gemm over bf16: products of documented comparisons, and the layers of transformers by the dimensions in their published
-configurations (config.json), for several numbers of rows. Then kernels that are bound by memory, at rows of such models.
+Kernels that are bound by memory, at rows of large models. Then gemm: in bf16 products of documented comparisons, and the layers of
+transformers by the dimensions in their published configurations (config.json), for several numbers of rows; in e4m3 the documented
+products, with exact and with fast sums.
 """
 import json
 
@@ -40,6 +41,10 @@ def main():
     for m, n, k in dict.fromkeys(products):
         if 2 * m * n * k <= MOST:
             print(json.dumps({"kernel": "gemm", "dims": {"M": m, "N": n, "K": k}}))
+    for m, n, k in DOCUMENTED:
+        for fast in (0, 1):
+            params = {"params": {"FAST": 1}} if fast else {}
+            print(json.dumps({"kernel": "gemm", "types": {"T": "e4m3"}, "dims": {"M": m, "N": n, "K": k}, **params}))
 
 
 if __name__ == "__main__":
