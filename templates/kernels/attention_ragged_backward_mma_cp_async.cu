@@ -3,7 +3,7 @@
 //! prefer  -2
 //! use     "device/reference/attention_ragged_backward.cuh"
 //!
-//! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order; this file has one order only"
+//! param   ATOMIC  = 0     in {0, 1} asked          "1: DQ may be summed in any order; this file has one order only"
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   TILE    = 64    in {64, 128}             "keys, or queries, of a block: 16 a warp"
 //! param   STEP    = 32    in {16, 32, 64}          "queries, or keys, of a step"
