@@ -58,10 +58,10 @@ TEST_CASE("rows are quantized with the scales that are usual, or not at all") {
                                    {"Q", Tensor::row_major(std::uint64_t{256}, DType::e4m3, {200, 384})},
                                    {"SCALE", squares}}}),
               "SCALES") == "6");
-  CHECK(value(planned({.kernel = "quantize",
-                       .dims = {{"M", 3}, {"N", 64}},
-                       .types = {{"O", DType::u8}, {"E", DType::e4m3}}}),
-              "SCALES") == "5");
+  CHECK(
+      value(planned(
+                {.kernel = "quantize", .dims = {{"M", 3}, {"N", 64}}, .types = {{"O", DType::u8}, {"E", DType::e4m3}}}),
+            "SCALES") == "5");
 }
 
 TEST_CASE("sums are in a fixed order unless the request asks for any order") {
@@ -77,8 +77,8 @@ TEST_CASE("sums are in a fixed order unless the request asks for any order") {
 TEST_CASE("heads have as many elements on every device, and queries see all keys") {
   for (const char* device : {"a100", "h200", "b200", "rtx5090"}) {
     for (const std::int64_t n : {128, 4096}) {
-      const auto plan = planned(
-          {.kernel = "attention", .dims = {{"HEADS", 2}, {"KV_HEADS", 2}, {"M", n}, {"N", n}}}, device);
+      const auto plan =
+          planned({.kernel = "attention", .dims = {{"HEADS", 2}, {"KV_HEADS", 2}, {"M", n}, {"N", n}}}, device);
       CAPTURE(device);
       CHECK(value(plan, "HD") == "64");
       CHECK(value(plan, "CAUSAL") == "0");
@@ -88,7 +88,8 @@ TEST_CASE("heads have as many elements on every device, and queries see all keys
 
 TEST_CASE("dimensions are permuted alike, whichever file does it") {
   for (const std::int64_t n : {4, 400}) {
-    const auto plan = planned({.kernel = "permute", .dims = {{"N0", 1}, {"N1", 1}, {"N2", n}, {"N3", 640}, {"N4", 64}}});
+    const auto plan =
+        planned({.kernel = "permute", .dims = {{"N0", 1}, {"N1", 1}, {"N2", n}, {"N3", 640}, {"N4", 64}}});
     CHECK(value(plan, "P1") == "3");
     CHECK(value(plan, "P4") == "2");
   }
