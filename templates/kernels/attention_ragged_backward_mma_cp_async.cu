@@ -15,7 +15,7 @@
 //! let     BLOCKS  = KEYED + (BATCH == 0 ? 0 : HEADS * (M / TILE + BATCH))
 //!
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
-//! require HD % 64 == 0 && HV % 64 == 0 || STEP * 4 >= THREADS "a copy of a panel takes all threads"
+//! require STEP * (HD % 64 == 0 && HV % 64 == 0 ? 8 : 4) >= THREADS "a copy of a panel takes all threads"
 //! require HD / 2 / PARTS + HV / 2 / PARTS + STEP <= 168 && HD / 2 + STEP <= 168 "gradients, scores and weights must fit in registers"
 //! require HD / PARTS % 32 == 0 && HV / PARTS % 32 == 0 "a part has whole panels"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 && alignment(DO) >= 16 "rows are copied 16 bytes at a time"
