@@ -22,10 +22,6 @@ void append(std::vector<const Expression*>& to, const std::vector<Expression>& f
   for (const Expression& expression : from) to.push_back(&expression);
 }
 
-Dependencies dependencies_in(const Binding& binding) {
-  return {*binding.kernel, Dependencies::Through::strides};
-}
-
 // Returns whether a request without tensors lists this one as present.
 bool asks_for(const Request& request, const templates::Tensor& tensor) {
   return std::ranges::find(request.present, tensor.name) != request.present.end();
@@ -209,7 +205,7 @@ std::vector<const Expression*> Condition::expressions(const templates::Template&
 }
 
 std::vector<std::size_t> Condition::params(const Binding& binding) const {
-  Dependencies dependencies = dependencies_in(binding);
+  Dependencies dependencies(*binding.kernel, Dependencies::Through::strides);
   for (const Expression* expression : expressions(*binding.kernel)) dependencies.add(*expression);
   return dependencies.params();
 }
@@ -243,19 +239,13 @@ std::vector<Condition> conditions_of(const Binding& binding) {
   return conditions;
 }
 
-std::vector<std::size_t> params_of(const Binding& binding, const Expression& expression) {
-  Dependencies dependencies = dependencies_in(binding);
-  dependencies.add(expression);
-  return dependencies.params();
-}
-
-std::vector<std::size_t> params_of_problem(const Binding& binding) {
-  Dependencies dependencies = dependencies_in(binding);
+std::vector<std::size_t> params_of_problem(const templates::Template& kernel) {
+  Dependencies dependencies(kernel, Dependencies::Through::strides);
   const auto add = [&](const std::optional<Expression>& when) {
     if (when.has_value()) dependencies.add(*when);
   };
-  for (const templates::Dim& dim : binding.kernel->dims) add(dim.when);
-  for (const templates::Tensor& tensor : binding.kernel->tensors) {
+  for (const templates::Dim& dim : kernel.dims) add(dim.when);
+  for (const templates::Tensor& tensor : kernel.tensors) {
     add(tensor.when);
     for (const Expression& extent : tensor.shape) dependencies.add(extent);
   }

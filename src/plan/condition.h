@@ -61,12 +61,9 @@ class Condition {
 // Returns all conditions, ordered by stage, then by declaration.
 std::vector<Condition> conditions_of(const Binding& binding);
 
-// Returns the indices of the params on which the expression depends, ascending.
-std::vector<std::size_t> params_of(const Binding& binding, const templates::Expression& expression);
-
 // Returns the indices of the params that decide which tensors and dims there are and what shape the tensors have,
 // ascending: configurations that differ in them serve different problems.
-std::vector<std::size_t> params_of_problem(const Binding& binding);
+std::vector<std::size_t> params_of_problem(const templates::Template& kernel);
 
 // Returns whether every condition holds.
 bool valid(const Values& values, const std::vector<Condition>& conditions);

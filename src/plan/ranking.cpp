@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/failure.h"
+#include "plan/alike.h"
 #include "plan/planner.h"
 #include "plan/search.h"
 #include "template/operand_declarations.h"
@@ -71,7 +72,8 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
   std::vector<Ranked> all;
   for (const templates::Template* kernel : tried) {
     if (kernel->file() == plan.file) ranked.push_back(candidate_of(*kernel, plan));
-    TMA_JIT_ASSIGN(std::vector<Ranked> some, rank_file(*kernel, request, device, most));
+    const std::optional<Request> alike = pinned_alike(*kernel, request, plan.config);
+    TMA_JIT_ASSIGN(std::vector<Ranked> some, rank_file(*kernel, alike ? *alike : request, device, most));
     std::ranges::move(some, std::back_inserter(all));
   }
   std::ranges::stable_sort(all, cheaper);

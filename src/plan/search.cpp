@@ -20,11 +20,9 @@ namespace {
 
 constexpr std::int64_t kConfigurationsMax = std::int64_t{1} << 24;
 
-// Returns only the pinned value, only the default of a param that the request alone changes, or the default followed by
-// the others as written.
+// Returns only the pinned value, or the default followed by the others as written.
 std::vector<std::int64_t> choices_of(const templates::Param& param, const Request& request) {
   if (const auto pin = request.params.find(param.name); pin != request.params.end()) return {pin->second};
-  if (param.asked) return {param.default_value};
   std::vector<std::int64_t> choices = {param.default_value};
   std::ranges::copy_if(param.values, std::back_inserter(choices),
                        [&](std::int64_t value) { return value != param.default_value; });
@@ -41,8 +39,9 @@ Search::Search(const Binding& binding)
     usual_ = default_values();
   } else {
     narrow();
+    settle_asked();
     usual_ = usual_values();
-    settle_absent();
+    settle_problem();
   }
   values_.set_params(usual_);
 }
@@ -77,15 +76,22 @@ bool Search::narrow_by(const Condition& condition) {
   return !choices.empty();
 }
 
-// Restricts a param that alone decides whether a tensor is present, of a request that leaves this open, to its usual
-// value: any other computes something else.
-void Search::settle_absent() {
-  if (binding_.has_tensors) return;
-  for (const templates::Tensor& tensor : binding_.kernel->tensors) {
-    if (!tensor.when.has_value()) continue;
-    const std::vector<std::size_t> deciding = plan::params_of(binding_, *tensor.when);
-    if (deciding.size() == 1) choices_[deciding.front()] = {usual_[deciding.front()]};
+// Restricts params that the engine does not choose to their defaults, or to the first value that the request's tensors
+// and hooks leave.
+void Search::settle_asked() {
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    if (binding_.kernel->params[i].asked) choices_[i].resize(1);
   }
+}
+
+// Returns the params that decide which tensors there are and what shape they have, if the request gives none.
+std::vector<std::size_t> Search::open_problem() const {
+  return binding_.has_tensors ? std::vector<std::size_t>() : params_of_problem(*binding_.kernel);
+}
+
+// Restricts these params to their usual values: any other ones compute something else.
+void Search::settle_problem() {
+  for (const std::size_t param : open_problem()) choices_[param] = {usual_[param]};
 }
 
 std::vector<std::int64_t> Search::default_values() const {
@@ -96,15 +102,20 @@ std::vector<std::int64_t> Search::default_values() const {
 }
 
 // Returns what presets leave the params at that they do not set: the default or, where a rule that depends on no other
-// undecided param forbids it, the first value that such rules permit.
+// undecided param forbids it, the first value that such rules permit. Of a request without tensors, a param that
+// decides what these are follows rules that depend on no other param at all: what is computed is not a matter of the
+// others.
 std::vector<std::int64_t> Search::usual_values() {
   std::vector<std::int64_t> params = default_values();
   std::map<std::size_t, std::vector<const Condition*>> rules;  // by the param on which alone they depend
+  const std::vector<std::size_t> problem = open_problem();
   for (const Condition& condition : conditions_) {
     if (condition.stage() != Stage::rule) continue;
     std::vector<std::size_t> deciding = condition.params(binding_);
+    const bool of_one = deciding.size() == 1;
     std::erase_if(deciding, [&](std::size_t param) { return choices_[param].size() == 1; });
-    if (deciding.size() == 1) rules[deciding.front()].push_back(&condition);
+    if (deciding.size() != 1 || (!of_one && std::ranges::binary_search(problem, deciding.front()))) continue;
+    rules[deciding.front()].push_back(&condition);
   }
   for (const auto& rule : rules) {
     const std::size_t param = rule.first;
@@ -148,23 +159,26 @@ bool Search::avoided() const {
                              [&](const auto& params) { return std::ranges::equal(params, values_.params()); });
 }
 
+// Returns whether the request pins a param that the preset would choose: the pin then replaces the preset's value.
+bool Search::replaced(const templates::Preset::Setting& setting) const {
+  return !binding_.kernel->params[setting.index].asked && binding_.request->params.contains(setting.param);
+}
+
 std::vector<std::int64_t> Search::params_of(const templates::Preset& preset) const {
-  const templates::Template& kernel = *binding_.kernel;
   std::vector<std::int64_t> params = usual_;
   for (const templates::Preset::Setting& setting : preset.settings) {
-    if (kernel.params[setting.index].asked || binding_.request->params.contains(setting.param)) continue;
-    params[setting.index] = setting.value;
+    if (!replaced(setting)) params[setting.index] = setting.value;
   }
   return params;
 }
 
 // Leaves the preset's configuration in values_ and returns whether the preset is for this request: its condition holds,
-// and what it asks for is what the request asks for.
+// and what it computes is what the request asks for.
 bool Search::take_preset(const templates::Preset& preset) {
-  const templates::Template& kernel = *binding_.kernel;
   values_.set_params(params_of(preset));
   const bool suited = std::ranges::all_of(preset.settings, [&](const templates::Preset::Setting& setting) {
-    return !kernel.params[setting.index].asked || values_.params()[setting.index] == setting.value;
+    return replaced(setting) ||
+           std::ranges::find(choices_[setting.index], setting.value) != choices_[setting.index].end();
   });
   return suited && (!preset.when.has_value() || preset.when->evaluate(values_).value_or(0) != 0);
 }

@@ -62,7 +62,9 @@ class Search {
   bool pinned() const;
   void narrow();
   bool narrow_by(const Condition& condition);
-  void settle_absent();
+  void settle_asked();
+  std::vector<std::size_t> open_problem() const;
+  void settle_problem();
   [[nodiscard]] Result<void> prepare();
   Table table_for(const Condition& condition) const;
   bool holds(std::size_t condition);
@@ -76,6 +78,7 @@ class Search {
   bool hopeless();
   void apply();
   bool take(const std::vector<std::int64_t>& params);
+  bool replaced(const templates::Preset::Setting& setting) const;
   std::vector<std::int64_t> params_of(const templates::Preset& preset) const;
   bool take_preset(const templates::Preset& preset);
   bool choose_preset();

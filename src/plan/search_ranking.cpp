@@ -108,7 +108,7 @@ void Search::keep_problem(const std::vector<std::int64_t>& params) {
     });
     if (!tuned && !kernel.presets.empty()) choices_[i] = {params[i]};
   }
-  for (const std::size_t param : params_of_problem(binding_)) choices_[param] = {params[param]};
+  for (const std::size_t param : params_of_problem(*binding_.kernel)) choices_[param] = {params[param]};
 }
 
 Result<std::vector<Search::Ranked>> Search::rank(std::size_t most) {

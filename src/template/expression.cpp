@@ -213,7 +213,10 @@ std::string Expression::values(const Scope& scope) const {
   std::string list;
   for (const Reference& reference : references_) {
     const Result<std::int64_t> value = scope.value(reference);
-    if (value) list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", reference.text(), *value);
+    if (!value) continue;
+    const std::string text = reference.kind == Reference::Kind::dtype ? std::string(name_of(static_cast<DType>(*value)))
+                                                                      : fmt::format("{}", *value);
+    list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", reference.text(), text);
   }
   return list;
 }

@@ -91,7 +91,8 @@ class Expression {
   const Position& at() const { return at_; }
   std::string file_and_line() const;  // "templates/kernels/gemm_wgmma.cu:19"
 
-  // Returns every reference with its value, for messages: "N = 4097, sizeof(T) = 2". Omits those without a value.
+  // Returns every reference with its value, for messages: "N = 4097, sizeof(T) = 2, dtype(T) = f16". Omits those
+  // without a value.
   std::string values(const Scope& scope) const;
 
  private:

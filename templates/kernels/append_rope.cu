@@ -14,9 +14,9 @@
 //!
 //! param   QUERIES = 1     in {1, 0}                "0: only keys and values"
 //! param   NORM    = 0     in {0, 1}                "1: queries and keys are first divided by the root of their mean square, and multiplied by WQ and WK"
-//! param   PAIRS   = 0     in {0, 1}                "what is rotated together: 0: elements j and j + HD / 2; 1: 2 j and 2 j + 1"
+//! param   PAIRS   = 0     in {0, 1} asked          "what is rotated together: 0: elements j and j + HD / 2; 1: 2 j and 2 j + 1"
 //! param   SCALED  = 0     in {0, 1}                "1: what is stored are keys and values divided by SK and SV of their head"
-//! param   UNIQUE  = 0     in {0, 1}                "1: the caller knows that no two tokens have one row, so that none are searched for"
+//! param   UNIQUE  = 0     in {0, 1} asked          "1: the caller knows that no two tokens have one row, so that none are searched for"
 //! param   LANES   = 8     in {1, 2, 4, 8, 16, 32}  "threads of a warp that share a head"
 //!
 //! let     THREADS = 128

@@ -2,7 +2,7 @@
 //! arch    sm_90a
 //! use     "device/reference/attention_backward.cuh"
 //!
-//! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order, which is faster; its last bits may then differ from launch to launch"
+//! param   ATOMIC  = 0     in {0, 1} asked          "1: DQ may be summed in any order, which is faster; its last bits may then differ from launch to launch"
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   TILE    = 128   in {64, 96, 128}         "keys of a tile"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"

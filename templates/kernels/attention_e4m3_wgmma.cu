@@ -3,7 +3,7 @@
 //! prefer  2
 //! use     "device/reference/attention.cuh"
 //!
-//! param   HD      = 128   in {64, 128, 256}        "elements of a head"
+//! param   HD      = 64    in {64, 128, 256}        "elements of a head"
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
 //! param   BN      = 160   in {32, 64, 96, 128, 160, 192} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"

@@ -3,7 +3,7 @@
 //! prefer  -2
 //! use     "device/reference/attention_ragged_backward.cuh"
 //!
-//! param   ATOMIC  = 0     in {0, 1}                "1: DQ may be summed in any order; this file has one order only"
+//! param   ATOMIC  = 0     in {0, 1} asked          "1: DQ may be summed in any order; this file has one order only"
 //! param   HD      = 64    in {32, 64, 96, 128, 192, 256} "elements of a head"
 //! param   TILE    = 64    in {64, 128}             "keys, or queries, of a block: 16 a warp"
 //! param   STEP    = 32    in {16, 32, 64}          "queries, or keys, of a step"
@@ -15,7 +15,7 @@
 //! let     BLOCKS  = KEYED + (BATCH == 0 ? 0 : HEADS * (M / TILE + BATCH))
 //!
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
-//! require HD % 64 == 0 && HV % 64 == 0 || STEP * 4 >= THREADS "a copy of a panel takes all threads"
+//! require STEP * (HD % 64 == 0 && HV % 64 == 0 ? 8 : 4) >= THREADS "a copy of a panel takes all threads"
 //! require HD / 2 / PARTS + HV / 2 / PARTS + STEP <= 168 && HD / 2 + STEP <= 168 "gradients, scores and weights must fit in registers"
 //! require HD / PARTS % 32 == 0 && HV / PARTS % 32 == 0 "a part has whole panels"
 //! require alignment(Q) >= 16 && alignment(K) >= 16 && alignment(V) >= 16 && alignment(DO) >= 16 "rows are copied 16 bytes at a time"

@@ -3,7 +3,7 @@
 //! prefer  2
 //! use     "device/reference/attention.cuh"
 //!
-//! param   HD      = 128   in {32, 64, 96, 128, 192} "elements of a head"
+//! param   HD      = 64    in {32, 64, 96, 128, 192} "elements of a head"
 //! param   BN      = 128   in {64, 128}             "keys of a step"
 //! param   STAGES  = 2     in {2, 3}                "steps of keys, and of values, in flight or in use"
 //! param   PAIR    = 1     in {1, 2}                "blocks that multiply together, each with half of a step's keys and values"

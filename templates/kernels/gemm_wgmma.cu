@@ -10,7 +10,7 @@
 //! param   SHARE_N = 1    in {1, 2, 4}              "blocks, side by side, that share each tile of A by multicast; with SWAP one below the other, and of B"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
 //! param   SWAP    = 0    in {0, 1}                 "1: D^T = B * A^T, so that a tile has any multiple of 8 rows of D, and of 64 columns"
-//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   FAST    = 0    in {0, 1} asked           "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse; with SWAP tile columns"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"

@@ -10,7 +10,7 @@
 //! param   CHUNKS  = 1    in {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 24, 32} "clusters that share K: each adds up a slice of what all left in global memory"
 //! param   SHARE_M = 1    in {1, 2, 4}              "blocks of a cluster, one below the other, that share tiles of B by multicast"
 //! param   SHARE_N = 1    in {1, 2, 4}              "blocks of a cluster, side by side, that share tiles of A by multicast"
-//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   FAST    = 0    in {0, 1} asked           "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     CONSUMERS = BN / 64

@@ -11,7 +11,7 @@
 //!
 //! param   NORM    = 1     in {0, 1}                "0: nothing is normalised, only rotated"
 //! param   POSITIONS = 1   in {0, 1}                "1: token m stands at P[m]; 0: at m"
-//! param   PAIRS   = 0     in {0, 1}                "what is rotated together: 0: elements j and j + D / 2; 1: 2 j and 2 j + 1"
+//! param   PAIRS   = 0     in {0, 1} asked          "what is rotated together: 0: elements j and j + D / 2; 1: 2 j and 2 j + 1"
 //! param   LANES   = 8     in {1, 2, 4, 8, 16, 32}  "threads of a warp that share a head"
 //! param   THREADS = 128   in {128, 256, 512}       "of a block"
 //! param   HEADS   = 2     in {1, 2, 4, 8}          "heads of a token that a thread has a part of: they share its weights and angles"

@@ -19,7 +19,7 @@
 //!
 //! tensor  X : T[M, N]
 //! tensor  Q : e4m3[M, N]  out
-//! tensor  SCALE : f32[DOWN, ACROSS]  out
+//! tensor  SCALE : f32[SCALES == 6 ? DOWN : M, ACROSS]  out
 //!
 //! hook    input(f32 x, s32 row, s32 column) : f32 = x  "applied to each element first"
 //!

@@ -5,7 +5,7 @@
 //! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
 //! dim     N0, N1, N2, N3, N4 in 0..2147483647      "of X; 1 for dimensions that it lacks; of no elements a sum is 0, a maximum minus infinity, a mean NaN"
 //!
-//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
+//! param   OP      = 0     in {0, 1, 2, 3, 4, 5} asked "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
 //! param   R0      = 0     in {0, 1}                "1: dimension 0 is combined, so that its extent in Y is 1; pinned, as are the others"
 //! param   R1      = 0     in {0, 1}
 //! param   R2      = 0     in {0, 1}

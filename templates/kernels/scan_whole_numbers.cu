@@ -6,8 +6,8 @@
 //! dim     M               in 0..2147483647
 //! dim     N               in 0..2147418112
 //!
-//! param   OP      = 0     in {0, 2, 3, 5}          "0: sum, 2: maximum, 3: minimum, 5: combine"
-//! param   EXCLUSIVE = 0   in {0, 1}                "0: over k <= j; 1: over k < j, so that a row begins with the neutral element"
+//! param   OP      = 0     in {0, 2, 3, 5} asked    "0: sum, 2: maximum, 3: minimum, 5: combine"
+//! param   EXCLUSIVE = 0   in {0, 1} asked          "0: over k <= j; 1: over k < j, so that a row begins with the neutral element"
 //! param   SEGMENTED = 0   in {0, 1}                "1: the combination begins anew where B is not 0"
 //! param   TILED   = 0     in {0, 1}                "0: a row is in registers of a warp or a block; 1: blocks share it"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"

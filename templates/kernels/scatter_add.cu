@@ -4,8 +4,8 @@
 //!
 //! type    O       = f32   in {f32, bf16, f16}      "elements of D"
 //!
-//! param   ATOMIC  = 0     in {0}                   "1: by atomic additions, in any order: scatter_add_atomic.cu"
-//! param   INTO    = 0     in {0, 1}                "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
+//! param   ATOMIC  = 0     in {0} asked             "1: by atomic additions, in any order: scatter_add_atomic.cu"
+//! param   INTO    = 0     in {0, 1} asked          "0: D is overwritten, rows without a number by zeros; 1: the sums are added to what D holds"
 //! param   THREADS = 256   in {128, 256}            "of a block"
 //! param   BLOCKS  = 4     in {2, 3, 4, 5, 8}       "of an SM, about"
 //! param   LIST    = 4096  in {512, 1024, 2048, 4096}     "numbers that a block sums at a time; D is rounded after each time"

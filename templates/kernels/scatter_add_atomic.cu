@@ -4,20 +4,21 @@
 //!
 //! type    O       = f32                            "elements of D"
 //!
-//! param   ATOMIC  = 1     in {1}                   "pinned by who wants it: without, scatter_add sums in a fixed order"
-//! param   INTO    = 1     in {1}                   "1: the sums are added to what D holds"
+//! param   ATOMIC  = 0     in {0, 1} asked          "1: by atomic additions; without, scatter_add.cu sums in a fixed order"
+//! param   INTO    = 1     in {1} asked             "1: the sums are added to what D holds"
 //! param   PACKS   = 2     in {1, 2, 4}             "packs of a row that a thread has in flight"
 //!
 //! let     EACH    = 16 / sizeof(T)                 "elements of a pack"
 //! let     ACROSS  = ceil_div(N, 32 * EACH * PACKS) "parts of a row, of each of which a warp has one"
 //!
+//! require ATOMIC == 1                              "sums in a fixed order are those of scatter_add.cu"
 //! require ceil_div(COUNT, 8) * ACROSS <= 2147483647 "blocks are counted in 31 bits"
 //!
 //! launch  grid ceil_div(COUNT, 8) * ACROSS  block 256
 //! work    flops COUNT * N  bytes COUNT * (N * sizeof(T) + sizeof(J)) + min(R, COUNT) * 2 * N * 4
 //!
-//! preset  PACKS = 1  when N <= 512 / sizeof(T)
-//! preset  PACKS = 2
+//! preset  ATOMIC = 1, PACKS = 1  when N <= 512 / sizeof(T)
+//! preset  ATOMIC = 1, PACKS = 2
 
 #include "device/ptx/cvt.cuh"
 #include "device/reference/scatter_add.cuh"

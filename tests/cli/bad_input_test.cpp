@@ -203,6 +203,7 @@ TEST_CASE("what planning refuses") {
   });
   check_golden("no_config", run_command(scale({"N=2001"})));
   check_golden("no_config_json", run_command(scale({"N=2001", "--json"})));
+  check_golden("no_config_all_json", run_command(scale({"N=2001", "--all", "--json"})));
   check_golden("usage_json", run_command(scale({"M=2001", "--json"})));
 }
 

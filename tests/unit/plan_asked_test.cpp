@@ -16,6 +16,22 @@ const std::string kAsked = R"(//! kernel k
 //! preset TILE = 16
 )";
 
+// A param that decides which tensors there are.
+const std::string kScales = R"(//! kernel k
+//! arch sm_90a
+//! type T = f32 in {f32, u8}
+//! dim N
+//! param SCALES = 1 in {0, 1, 2}
+//! param LANES = 8 in {8, 16}
+//! require SCALES != 1 || LANES * 8 <= N "a lane has 8 columns"
+//! require (SCALES == 2) == integer(T) "bytes have other scales"
+//! tensor S : f32[SCALES == 0 ? 1 : N] when SCALES <= 1
+//! tensor D : T[N]
+//! launch grid 1 block 32
+//! preset SCALES = 0, LANES = 16
+//! preset SCALES = 1, LANES = 16
+)";
+
 Request of(std::int64_t n, std::map<std::string, std::int64_t> params = {}) {
   return {.kernel = "k", .dims = {{"N", n}}, .params = std::move(params)};
 }
@@ -50,6 +66,71 @@ TEST_CASE("a rule that forbids the default of a param that is asked for does not
   for (const Request& request : requests) {
     CHECK(request.params.at("ORDER") == 1);
     CHECK(make_plan(request, device(), templates).has_value());
+  }
+}
+
+TEST_CASE("a hook's text that needs another value of a param that is asked for decides it") {
+  const std::string text = R"(//! kernel k
+//! arch sm_90a
+//! dim N
+//! param OP = 0 in {0, 1, 5} asked
+//! hook combine(f32 a when OP == 5) : f32 = 0
+//! launch grid 1 block 32
+)";
+  CHECK(config(plan(text, of(8))) == "OP=0");
+  CHECK(config(plan(text, {.kernel = "k", .dims = {{"N", 8}}, .hooks = {{"combine", "a + 1"}}})) == "OP=5");
+}
+
+TEST_CASE("what a request without tensors computes depends on neither presets nor the search for a configuration") {
+  CHECK(config(plan(kScales, of(128))) == "SCALES=1 LANES=16");
+  CHECK(config(plan(kScales, of(64))) == "SCALES=1 LANES=8");
+  CHECK(refusal(kScales, of(8)).find("all 2 violate  SCALES != 1 || LANES * 8 <= N") != std::string::npos);
+  CHECK(refusal(kScales, of(64, {{"LANES", 16}})).find("a lane has 8 columns") != std::string::npos);
+  CHECK(config(plan(kScales, of(8, {{"SCALES", 0}}))) == "SCALES=0 LANES=16");
+  Request bytes = of(8);
+  bytes.types = {{"T", DType::u8}};
+  CHECK(config(plan(kScales, bytes)) == "SCALES=2 LANES=8");
+}
+
+TEST_CASE("tensors decide a param that says which of them there are") {
+  const auto given = [](std::int64_t extent) {
+    return Request{.kernel = "k",
+                   .tensors = {{"S", Tensor::row_major(std::uint64_t{256}, DType::f32, {extent})},
+                               {"D", Tensor::row_major(std::uint64_t{256}, DType::f32, {64})}}};
+  };
+  CHECK(config(plan(kScales, given(1))) == "SCALES=0 LANES=16");
+  CHECK(config(plan(kScales, given(64))) == "SCALES=1 LANES=8");
+}
+
+TEST_CASE("files of one kernel compute the same, whichever takes the request and whatever their defaults") {
+  const auto file = [](const std::string& name, int order, int tile, bool asked) {
+    const std::string text = fmt::format(
+        "//! kernel k\n//! arch sm_90a\n//! dim N\n"
+        "//! param ORDER = {} in {{0, 1}}{}\n"
+        "//! param TILE = {} in {{8, 16}}\n"
+        "//! require N <= {} \"too long\"\n"
+        "//! tensor D : f32[{}]\n"
+        "//! launch grid 1 block 32\n",
+        order, asked ? " asked" : "", tile, name == "a.cu" ? 8 : 1000, asked ? "N" : "ORDER == 0 ? N : 1");
+    return parsed(text, name);
+  };
+  for (const bool asked : {true, false}) {
+    const Pointers templates = {file("a.cu", 0, 8, asked), file("b.cu", 1, 16, asked)};
+    CHECK(config(make_plan(of(8), device(), templates)) == "ORDER=0 TILE=8");
+    CHECK(config(make_plan(of(100), device(), templates)) == "ORDER=0 TILE=16");
+    CHECK(config(make_plan(of(8, {{"ORDER", 1}}), device(), templates)) == "ORDER=1 TILE=8");
+    CHECK(config(make_plan(of(100, {{"ORDER", 1}}), device(), templates)) == "ORDER=1 TILE=16");
+    Request alone = of(100);
+    alone.file = "b";
+    CHECK(config(make_plan(alone, device(), templates)) == "ORDER=1 TILE=16");
+    const Result<Enumeration> counted = enumerate(of(100), device(), templates);
+    REQUIRE(counted.has_value());
+    CHECK(counted->valid == 2);
+    const auto ranked = rank(of(8), device(), templates, 10);
+    REQUIRE(ranked);
+    CHECK(std::ranges::count(*ranked, std::string("b"), &Candidate::file) > 0);
+    for (const Candidate& candidate : *ranked)
+      CHECK(candidate.params.front() == std::pair<std::string, std::int64_t>("ORDER", 0));
   }
 }
 

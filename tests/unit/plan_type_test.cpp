@@ -26,6 +26,16 @@ TEST_CASE("a type that follows another is what that is, unless its choices lack 
   CHECK(result_type("T", {{"T", DType::e4m3}}) == DType::e4m3);
 }
 
+TEST_CASE("a refusal names the types that a rule compares") {
+  const std::string text =
+      kernel("T in {bf16, f16}") + "//! require dtype(T) == dtype(R) || sizeof(T) == 1 \"types must agree\"\n";
+  CHECK(refusal(text, {.kernel = "k", .dims = {{"N", 8}}, .types = {{"T", DType::bf16}, {"R", DType::f16}}}) ==
+        "no_config: k: no configuration satisfies this request\n"
+        "  k.cu:9: the only configuration violates  dtype(T) == dtype(R) || sizeof(T) == 1\n"
+        "    types must agree\n"
+        "    dtype(T) = bf16, dtype(R) = f16, sizeof(T) = 2");
+}
+
 TEST_CASE("only an earlier type can be followed") {
   const auto parsed = templates::parse("k.cu", kernel("S in {f16}"));
   REQUIRE_FALSE(parsed);

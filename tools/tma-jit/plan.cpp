@@ -54,14 +54,17 @@ Outcome<int> plan(const Settings& settings, const Words& words) {
     CLI_ASSIGN(const Enumeration found, engine.enumerate(request));
     print(settings.console, found);
     object["enumeration"] = parse_json(json_of(found));
-    if (found.valid == 0) {
-      settings.console.object(object);
-      return kFailed;
-    }
   }
-  CLI_ASSIGN(const Plan chosen, engine.plan(request));
-  settings.console.result("{}{}", describe(chosen), explained(chosen, asked.kernel));
-  merge(object, cli::to_json(chosen));
+  const Result<Plan> chosen = engine.plan(request);
+  if (!chosen) {
+    if (!words.all) return tl::make_unexpected(Failure(chosen.error()));
+    settings.console.tell(chosen.error());
+    object["error"] = cli::to_json(chosen.error());
+    settings.console.object(object);
+    return kFailed;
+  }
+  settings.console.result("{}{}", describe(*chosen), explained(*chosen, asked.kernel));
+  merge(object, cli::to_json(*chosen));
   settings.console.object(object);
   return kDone;
 }

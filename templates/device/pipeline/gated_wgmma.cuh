@@ -10,7 +10,7 @@
 //! param   STAGES  = 4    in 2..12                  "tiles of A, B and G in flight"
 //! param   CLUSTER = 1    in {1, 2}                 "blocks, one below the other, that share each tile of B and G by multicast"
 //! param   PINGPONG = 0   in {0, 1}                 "0: the consumers share each tile; 1: two make tiles in turn, and one multiplies while the other stores"
-//! param   FAST    = 0    in {0, 1}                 "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
+//! param   FAST    = 0    in {0, 1} asked           "8-bit floats: 1 leaves whole sums to wgmma, which keeps 14 bits of them; 0 adds every 128 products in f32"
 //! param   GROUP_M = 16   in {1, 2, 4, 8, 16}       "tile rows visited together, for L2 reuse"
 //!
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"

@@ -8,7 +8,7 @@
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //! dim     SINK_HEADS      in 1..65535 when SINKS == 1 "of one sequence"
 //!
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   CAUSAL  = 0     in {0, 1} asked          "1: a query sees the keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   SCALED  = 0     in {0, 1}                "1: queries, keys and values are SQ, SK and SV of their head times what is stored"
 //! param   SINKS   = 0     in {0, 1}                "1: SINK is a score of each head that takes weight and has no value"

@@ -7,7 +7,7 @@
 //! dim     HEADS, KV_HEADS in 1..65535              "of all sequences of a batch; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147483647         "queries, keys"
 //!
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees the keys up to its own, the last query all of them"
+//! param   CAUSAL  = 0     in {0, 1} asked          "1: a query sees the keys up to its own, the last query all of them"
 //! param   SCALED  = 0     in {0, 1}                "1: queries, keys and values are SQ, SK and SV of their head times what is stored, and gradients are those of the products"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
 //!

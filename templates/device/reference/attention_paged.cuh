@@ -10,7 +10,7 @@
 //! dim     P, SIZE         in 0..2147400000         "pages of keys and values, keys of a page"
 //! dim     MAX_PAGES       in 0..2147400000         "pages that a sequence lists"
 //!
-//! param   CAUSAL  = 1     in {1, 0}                "1: a query sees its sequence's keys up to its own, the last query all of them"
+//! param   CAUSAL  = 1     in {1, 0} asked          "1: a query sees its sequence's keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   SINKS   = 0     in {0, 1}                "1: SINK is a score of each head that takes weight and has no value"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value and of a result; 0: as many as HD"

@@ -8,7 +8,7 @@
 //! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
 //! dim     LONGEST         in 0..2147400000         "queries of the longest sequence, or more; a sequence's further ones are left out"
 //!
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
+//! param   CAUSAL  = 0     in {0, 1} asked          "1: a query sees its sequence's keys up to its own, the last query all of them"
 //! param   LSE     = 0     in {0, 1}                "1: L receives the logarithm of each query's sum of weights"
 //! param   SINKS   = 0     in {0, 1}                "1: SINK is a score of each head that takes weight and has no value"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value and of a result; 0: as many as HD"

@@ -7,7 +7,7 @@
 //! dim     HEADS, KV_HEADS in 1..32767              "of a sequence; HEADS / KV_HEADS of queries share keys and values"
 //! dim     M, N            in 0..2147400000         "queries, keys, of all sequences together"
 //!
-//! param   CAUSAL  = 0     in {0, 1}                "1: a query sees its sequence's keys up to its own, the last query all of them"
+//! param   CAUSAL  = 0     in {0, 1} asked          "1: a query sees its sequence's keys up to its own, the last query all of them"
 //! param   VD      = 0     in {0, 32, 64, 96, 128, 192} "elements of a value; 0: as many as HD"
 //!
 //! let     HV      = VD == 0 ? HD : VD

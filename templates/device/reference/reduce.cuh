@@ -6,7 +6,7 @@
 //! type    O       = f32   in {f32, bf16, f16}      "elements of Y"
 //! dim     K : s64         in 0..4611686018427387904 "of none a sum is 0, a maximum minus infinity, a mean NaN"
 //!
-//! param   OP      = 0     in {0, 1, 2, 3, 4, 5}    "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
+//! param   OP      = 0     in {0, 1, 2, 3, 4, 5} asked "0: sum, 1: mean, 2: maximum, 3: minimum (NaN if an element is), 4: sum of squares, 5: combine"
 //! param   THREADS = 256   in {128, 256, 512}       "of a block"
 //!
 //! tensor  X : T[M, K, N]

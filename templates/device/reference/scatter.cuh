@@ -6,7 +6,7 @@
 //! type    J      = s32   in {s32, s64}             "elements of I"
 //! dim     R, N, COUNT    in 0..2147483647          "rows of D, columns, rows of S"
 //!
-//! param   UNIQUE  = 0    in {0, 1}                 "1: the caller knows that no row has two numbers, so that none are searched for; else it is not said which of the rows comes last"
+//! param   UNIQUE  = 0    in {0, 1} asked           "1: the caller knows that no row has two numbers, so that none are searched for; else it is not said which of the rows comes last"
 //! param   NEIGHBOURS = 1 in {1, 0}                 "0: elements at any stride, moved one by one"
 //!
 //! require NEIGHBOURS == 0 || N <= 1 || (stride(S, 1) == 1 && stride(D, 1) == 1) "elements that move together must be neighbours"
