@@ -20,7 +20,8 @@ using Stream = ::CUstream_st*;
 
 // Owns its arguments, and shares the loaded kernel and the workspaces that the engine allocated. Move-only; may outlive
 // its Engine. One thread at a time may call `launch` or `rebind` on one Launch; different Launches are independent. A
-// captured launch copies its arguments into the graph, and the Launch must outlive the graph's replays.
+// captured launch copies its arguments into the graph, and the Launch must outlive the graph's replays. A Launch whose
+// plan has workspaces runs one at a time: launches of it in several streams, or replays of its graphs, must be ordered.
 class TMA_JIT_API Launch {
  public:
   Launch(Launch&&) noexcept;
@@ -52,7 +53,8 @@ class TMA_JIT_API Launch {
 // Thread-safe. Tensors come in the order of the template's declarations (a default-constructed Tensor stands for an
 // absent optional one), then those of the request's operands. Workspaces that the engine provides are allocated once
 // per shape and stream, so that calls on different streams never share one, and are kept until the Function is
-// destroyed.
+// destroyed; CU_STREAM_PER_THREAD is a stream of each thread. A graph that captured a call uses the workspaces of the
+// stream that captured it: its replays must not run beside calls on that stream, nor beside each other.
 class TMA_JIT_API Function {
  public:
   Function(Function&&) noexcept;

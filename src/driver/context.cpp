@@ -71,6 +71,12 @@ Scope::~Scope() {
   if (api_ != nullptr) api_->thread_exchange_stream_capture_mode(&mode_);
 }
 
+StreamId id_of(CUstream stream) {
+  static thread_local char thread = 0;  // its address is no handle's
+  return static_cast<StreamId>(stream == CU_STREAM_PER_THREAD ? reinterpret_cast<std::uint64_t>(&thread)
+                                                              : reinterpret_cast<std::uint64_t>(stream));
+}
+
 Capture capture_of(const Context& context, CUstream stream) {
   const Api& api = context.api();
   if (api.stream_is_capturing == nullptr) return {};

@@ -71,6 +71,12 @@ class Scope {
 // stream is capturing one. `what` names the requested operation. The context must be current.
 [[nodiscard]] Result<void> check_no_capture(const Context& context, std::string_view what);
 
+// Which of the process's streams a handle means: CU_STREAM_PER_THREAD means another one in every thread. As a handle's
+// number, one may come again after its stream has ended.
+enum class StreamId : std::uint64_t {};
+// Returns what the handle means in the calling thread.
+[[nodiscard]] StreamId id_of(CUstream stream);
+
 // Whether a stream captures a graph.
 struct Capture {
   bool active = false;

@@ -135,7 +135,7 @@ struct Function::State : std::enable_shared_from_this<Function::State> {
     if (const Argument* unbound = launch->arguments.unbound(); unbound != nullptr) {
       return failure(ErrorCode::invalid_argument, "{}: the address of {} is null", request.kernel, unbound->name);
     }
-    auto entry = entry_of(words, std::move(launch), stream);
+    auto entry = entry_of(words, std::move(launch), driver::id_of(stream));
     const Plan& plan = entry->launch->prepared->plan;
     const bool tuned_later = engine->live_tuning.wants(full, plan);
     if (tuned_later) entry->swap = std::make_unique<engine::LaunchSwap>(table);
@@ -149,7 +149,7 @@ struct Function::State : std::enable_shared_from_this<Function::State> {
   }
 
   std::unique_ptr<engine::FunctionEntry> entry_of(const std::vector<std::uint64_t>& words,
-                                                  std::unique_ptr<Launch::State> launch, Stream stream) const {
+                                                  std::unique_ptr<Launch::State> launch, driver::StreamId stream) const {
     auto entry = std::make_unique<engine::FunctionEntry>();
     entry->key = words;
     entry->argument_of = arguments_of(launch->prepared->plan, tensors);
@@ -192,7 +192,7 @@ struct Function::State : std::enable_shared_from_this<Function::State> {
     if (entry->swap == nullptr || entry->swap->settled()) [[likely]]
       return entry;
     const driver::Context& context = entry->launch->prepared->kernel->context();
-    return entry->swap->choose(entry, stream, driver::capture_of(context, stream));
+    return entry->swap->choose(entry, driver::id_of(stream), driver::capture_of(context, stream));
   }
 };
 
@@ -222,8 +222,8 @@ Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stre
   engine::FunctionKey key(tensors, count);
   TMA_JIT_ASSIGN(const engine::FunctionEntry* entry, state_->find(key, tensors, stream));
   entry = state_->current(entry, stream);
-  if (entry->workspace_per_stream && entry->stream != stream) {
-    key.add(reinterpret_cast<std::uint64_t>(stream));
+  if (const driver::StreamId id = driver::id_of(stream); entry->workspace_per_stream && entry->stream != id) {
+    key.add(static_cast<std::uint64_t>(id));
     TMA_JIT_ASSIGN(entry, state_->find(key, tensors, stream));
     entry = state_->current(entry, stream);
   }

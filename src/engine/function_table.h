@@ -23,7 +23,7 @@ struct FunctionEntry {
   std::unique_ptr<Launch::State> launch;
   std::vector<std::size_t> argument_of;  // for each tensor of the call, the index of its argument
   bool workspace_per_stream = false;     // the engine made its workspaces, which two streams must not share
-  Stream stream = nullptr;               // the stream that the workspaces belong to
+  driver::StreamId stream{};             // the stream that the workspaces belong to
   std::unique_ptr<LaunchSwap> swap;      // null: nothing will replace this entry
 };
 

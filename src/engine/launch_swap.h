@@ -26,16 +26,16 @@ class LaunchSwap {
   void publish(std::unique_ptr<FunctionEntry> faster);
 
   // Returns the entry for a call on a stream that is in this state.
-  const FunctionEntry* choose(const FunctionEntry* planned, Stream stream, const driver::Capture& capture);
+  const FunctionEntry* choose(const FunctionEntry* planned, driver::StreamId stream, const driver::Capture& capture);
 
  private:
   // A capture on a stream, and the entry of its first call.
   struct Captured {
-    Stream stream = nullptr;
+    driver::StreamId stream{};
     std::uint64_t id = 0;
     const FunctionEntry* entry = nullptr;
   };
-  const FunctionEntry* choose_captured(const FunctionEntry* planned, Stream stream, std::uint64_t id);
+  const FunctionEntry* choose_captured(const FunctionEntry* planned, driver::StreamId stream, std::uint64_t id);
 
   FunctionTable& table_;
   std::atomic<bool> settled_ = false;

@@ -190,7 +190,10 @@ Result<void> Binder::bind_dims() {
     if (kernel_.dims[i].value.has_value()) dims_[i] = {*kernel_.dims[i].value, "the template"};
   }
   for (const auto& [name, value] : request_.dims) {
-    TMA_JIT_CHECK(set_dim(*index_of(kernel_.dims, name), value, "the request"));
+    const std::size_t dim = *index_of(kernel_.dims, name);
+    // In plans, and so in the lines that are made of them, an optional dim that no configuration has is 0.
+    const bool absent = value == 0 && kernel_.dims[dim].when.has_value() && kernel_.dims[dim].min > 0;
+    if (!absent) TMA_JIT_CHECK(set_dim(dim, value, "the request"));
   }
   for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
     if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_extents(kernel_.tensors[i], *binding_.tensors[i]));

@@ -31,17 +31,26 @@ bool is_packed(const Argument& tensor) {
   return true;
 }
 
-// Lists either all tensors or none: if every tensor is packed, the dims determine them all.
+// Returns the alignment of an address that planning does not take for an aligned one; 0 for any other.
+std::uint64_t low_alignment(std::uint64_t address) {
+  const std::uint64_t alignment = address & -address;
+  return alignment < kAlignmentMax ? alignment : 0;
+}
+
+// Lists either all tensors or none: if every tensor is packed, the dims determine them all. The accesses to a hook's
+// operand depend on its address, too; those to a kernel's own tensors are a matter of its params.
 Json tensors_of(const Plan& plan) {
   Json tensors = Json::object();
-  bool packed = true;
+  bool determined = true;
   for (const Argument& argument : plan.arguments) {
     if (!argument.present || argument.shape.empty()) continue;
-    packed = packed && is_packed(argument);
-    tensors[argument.name] = {
-        {"type", name_of(argument.dtype)}, {"shape", argument.shape}, {"strides", argument.strides}};
+    Json& made = tensors[argument.name];
+    made = {{"type", name_of(argument.dtype)}, {"shape", argument.shape}, {"strides", argument.strides}};
+    const std::uint64_t alignment = argument.hooks_offset ? low_alignment(argument.address) : 0;
+    if (alignment != 0) made["alignment"] = alignment;
+    determined = determined && is_packed(argument) && alignment == 0;
   }
-  return packed ? Json::object() : tensors;
+  return determined ? Json::object() : tensors;
 }
 
 // As the request declared them. A scalar needs some value to be planned; the kernel does not depend on it.
@@ -160,8 +169,8 @@ Json tensors_of(const Request& request) {
     made = {{"type", name_of(tensor.dtype)},
             {"shape", std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.begin() + rank)},
             {"strides", std::vector<std::int64_t>(tensor.strides.begin(), tensor.strides.begin() + rank)}};
-    const std::uint64_t alignment = tensor.address & -tensor.address;
-    if (alignment != 0 && alignment < kAlignmentMax) made["alignment"] = alignment;
+    const std::uint64_t alignment = low_alignment(tensor.address);
+    if (alignment != 0) made["alignment"] = alignment;
   }
   return tensors;
 }

@@ -94,6 +94,22 @@ TEST_CASE("streams do not share a workspace, and each keeps its own") {
   CHECK(bench.fake.allocated() == 3);
 }
 
+TEST_CASE("the default streams of two threads do not share a workspace") {
+  Bench bench;
+  bench.fake.argument_sizes = {16, 16, 8};
+  auto scale = bench.engine.function({.kernel = "scale"});
+  REQUIRE(scale);
+  const auto call_twice = [&] {
+    for (int i = 0; i < 2; ++i) CHECK((*scale)({vector(0x10000, 64), vector(0x20000, 64)}, CU_STREAM_PER_THREAD));
+  };
+  call_twice();
+  std::thread(call_twice).join();
+  CHECK(bench.word(0, 2) == bench.word(1, 2));
+  CHECK(bench.word(2, 2) == bench.word(3, 2));
+  CHECK(bench.word(0, 2) != bench.word(2, 2));
+  CHECK(bench.fake.allocated() == 2);
+}
+
 TEST_CASE("threads with changing shapes each launch what they asked for") {
   Bench bench;
   bench.fake.argument_sizes = {16, 16, 8, 4, 4};

@@ -14,8 +14,8 @@ using engine::FunctionEntry;
 
 const std::vector<std::uint64_t> kKey = {7, 8};
 
-Stream stream_of(std::uintptr_t number) {
-  return reinterpret_cast<Stream>(number);
+driver::StreamId stream_of(std::uint64_t number) {
+  return static_cast<driver::StreamId>(number);
 }
 
 std::unique_ptr<FunctionEntry> entry_of(std::vector<std::uint64_t> key) {
@@ -42,7 +42,7 @@ struct Shape {
   }
   const FunctionEntry* found() const { return table.find(kKey); }
   // As a call does.
-  const FunctionEntry* call(Stream stream, Capture capture = {}) const {
+  const FunctionEntry* call(driver::StreamId stream, Capture capture = {}) const {
     const FunctionEntry* entry = found();
     return entry->swap != nullptr ? entry->swap->choose(entry, stream, capture) : entry;
   }
@@ -64,7 +64,7 @@ TEST_CASE("a call outside captures takes the faster launch, and later calls find
 
 TEST_CASE("a capture uses the planned launch to its end, however the swap comes in between") {
   Shape shape;
-  const Stream capturing = stream_of(1), other = stream_of(2);
+  const driver::StreamId capturing = stream_of(1), other = stream_of(2);
   const Capture capture{.active = true, .id = 5};
   CHECK(shape.call(capturing, capture) == shape.planned);
   shape.publish();
@@ -105,7 +105,7 @@ TEST_CASE(
     std::vector<std::thread> callers;
     for (std::uintptr_t number = 1; number <= 3; ++number) {
       callers.emplace_back([&, number] {
-        const Stream stream = stream_of(number);
+        const driver::StreamId stream = stream_of(number);
         ++started;
         for (std::uint64_t id = 1, after = 0; after < 50; ++id, after += published ? 1 : 0) {
           const FunctionEntry* first = shape.call(stream, {.active = true, .id = id * 8 + number});

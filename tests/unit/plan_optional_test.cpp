@@ -76,6 +76,27 @@ TEST_CASE("optional dims count the tensors of a list") {
   CHECK(refusal(kernel, three).find("dim N2 is not given") != std::string::npos);
 }
 
+TEST_CASE("an optional dim may be given as 0, as plans have it where no configuration has it") {
+  const std::string kernel = R"(//! kernel sunk
+//! arch sm_90a
+//! dim N
+//! dim H in 1..100 when SINKS == 1
+//! param SINKS = 0 in {0, 1}
+//! tensor S : f32[H] when SINKS == 1
+//! tensor D : f32[N] out
+//! launch grid 1 block 32
+)";
+  const Plan made = plan(kernel, {.kernel = "sunk", .dims = {{"N", 8}}}).value();
+  Request again{.kernel = "sunk"};
+  for (const DimValue& dim : made.dims) again.dims[dim.name] = dim.value;
+  CHECK(again.dims.at("H") == 0);
+  CHECK(config(plan(kernel, again)) == "SINKS=0");
+  again.params["SINKS"] = 1;
+  CHECK(refusal(kernel, again).find("dim H is not given") != std::string::npos);
+  again.dims["H"] = 101;
+  CHECK(refusal(kernel, again).find("H = 101 by the request is outside 1..100") != std::string::npos);
+}
+
 TEST_CASE("the tensors given choose the configuration") {
   CHECK(config(plan(kMap, inputs(1))) == "INPUTS=1");
   CHECK(config(plan(kMap, inputs(2))) == "INPUTS=2");

@@ -1,3 +1,4 @@
+#include <tma_jit/engine.h>
 #include <tma_jit/warm_list.h>
 
 #include <filesystem>
@@ -33,6 +34,47 @@ TEST_CASE("operands are recorded as they were declared, and read back") {
   REQUIRE(read);
   CHECK(read->request.operands == std::vector<std::string>{"bias : f32[1, N]", "alpha : f32 = 0", "beta : f32 = 0.5"});
   CHECK_FALSE(parse_warm_line(R"({"kernel": "gemm", "operands": "bias"})"));
+}
+
+TEST_CASE("the alignment of an operand is recorded with all tensors, and that of a kernel's own tensors is not") {
+  Plan plan;
+  plan.kernel = "map";
+  Argument own, bias;
+  own.kind = bias.kind = Argument::Kind::view;
+  own.name = "Y";
+  bias.name = "bias";
+  own.shape = bias.shape = {8};
+  own.strides = bias.strides = {1};
+  own.address = 0x1004;
+  bias.address = 0x2200;
+  bias.hooks_offset = 0;
+  bias.declaration = "bias : f32[N]";
+  plan.arguments = {own, bias};
+  CHECK(warm_line(plan).find("tensors") == std::string::npos);
+  plan.arguments[1].address = 0x2208;
+  const auto read = parse_warm_line(warm_line(plan));
+  REQUIRE(read);
+  REQUIRE(read->request.tensors.size() == 2);
+  CHECK(read->request.tensors[0].tensor.address + read->request.tensors[1].tensor.address == 8);
+}
+
+TEST_CASE("the line of a plan plans the same text, for every kernel") {
+  for (const char* device : {"h100", "b200"}) {
+    Engine engine({.device = Device::known(device), .use_cache = false});
+    std::set<std::string> kernels;
+    for (const auto& info : engine.kernels()) kernels.insert(info.value().kernel);
+    for (const std::string& kernel : kernels) {
+      CAPTURE(kernel);
+      const auto request = engine.example({.kernel = kernel});
+      if (!request) continue;  // none of its files serves the device
+      const Plan plan = engine.plan(*request).value();
+      const auto line = parse_warm_line(warm_line(plan));
+      REQUIRE(line);
+      const auto again = engine.plan(line->request);
+      REQUIRE_MESSAGE(again, again.error().text());
+      CHECK(engine.emit(*again)->text == engine.emit(plan)->text);
+    }
+  }
 }
 
 TEST_CASE("the shipped list names every kernel of the tree, and no other") {
