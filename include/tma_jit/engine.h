@@ -38,6 +38,9 @@ class TMA_JIT_API Engine {
   // miss.
   [[nodiscard]] Result<Plan> plan(const Request& request);
   [[nodiscard]] Result<Enumeration> enumerate(const Request& request);
+  // Returns the tensors of a request that gives none, without addresses: packed, or padded for tensor maps. No
+  // configuration need be valid with these strides, which may be changed before `plan` is asked.
+  [[nodiscard]] Result<std::vector<NamedTensor>> tensors_of(const Request& request);
   // Returns the configurations of a request that are most worth measuring, at most `most`; the first is the one that
   // `plan` would choose.
   [[nodiscard]] Result<std::vector<Candidate>> candidates(const Request& request, std::size_t most);

@@ -182,6 +182,12 @@ Result<Enumeration> Engine::enumerate(const Request& request) {
                         [&](const auto& candidates) { return plan::enumerate(request, facts, candidates); });
 }
 
+Result<std::vector<NamedTensor>> Engine::tensors_of(const Request& request) {
+  TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
+  return with_templates(*state_, request, facts,
+                        [&](const auto& candidates) { return plan::tensors_of(request, facts, candidates); });
+}
+
 Result<std::vector<Candidate>> Engine::candidates(const Request& request, std::size_t most) {
   TMA_JIT_ASSIGN(const DeviceInfo facts, state_->facts_for(request));
   return with_templates(*state_, request, facts,

@@ -47,6 +47,11 @@ enum class Reasons : std::uint8_t { unsaid, said };
 [[nodiscard]] Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device,
                                             TemplatePointers templates);
 
+// Returns the tensors of a request that gives none, without addresses, as the first file has them that takes the
+// request: packed, or padded for its tensor maps, whether or not a configuration is valid with these strides.
+[[nodiscard]] Result<std::vector<NamedTensor>> tensors_of(const Request& request, const DeviceInfo& device,
+                                                          TemplatePointers templates);
+
 // Returns the configurations that are most worth measuring, at most `most`: first the one that `make_plan` chooses,
 // then, of all files that serve the device, in turns one of all configurations and one preset, each with the fewest
 // estimated cycles that are left, and last those of files without an estimate (Search::rank).

@@ -124,6 +124,21 @@ TEST_CASE("plan, emit and build have the layouts that run has") {
   CHECK(run_command({"plan", "copy", "N=100", "--pitch", "S=128", "--device", "h100"}).exit == 2);
 }
 
+TEST_CASE("a pitch makes rows valid that would not be without it") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const auto with = [](const char* pitch) {
+    return std::vector<std::string>{"gemm",    kDevice, "emulator:sm_100a", "--template-file", "gemm_few_rows",
+                                    "M=2",     "N=1",   "K=1614",           "T=f16",           "VEC=16",
+                                    "--pitch", pitch,   "--pitch",          "B=1624"};
+  };
+  check_passes(with("A=1680"));
+  std::vector<std::string> words = with("A=1682");
+  words.insert(words.begin(), "plan");
+  const CommandResult refused = run_command(words);
+  CHECK(refused.exit == 1);
+  CHECK(refused.err.find("stride(A, 0) = 1682") != std::string::npos);
+}
+
 TEST_CASE("files go in and come out whole") {
   if (!has_device()) return;
   const std::string in = (scratch_folder() / "in.npy").string();

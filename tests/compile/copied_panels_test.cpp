@@ -1,4 +1,5 @@
-// Tiles of keys and steps of queries of which the threads of a block copy panels: what is planned compiles. Needs NVRTC.
+// Tiles of keys and steps of queries of which the threads of a block copy panels: what is planned compiles. Needs
+// NVRTC.
 #include <doctest/doctest.h>
 
 #include <tma_jit/engine.h>

@@ -92,6 +92,18 @@ TEST_CASE("what a request without tensors computes depends on neither presets no
   CHECK(config(plan(kScales, bytes)) == "SCALES=2 LANES=8");
 }
 
+TEST_CASE("the tensors of a request are known where no configuration is valid") {
+  const Pointers templates = {parsed(kScales)};
+  const auto tensors = tensors_of(of(8), device(), templates);
+  REQUIRE(tensors.has_value());
+  REQUIRE(tensors->size() == 2);
+  CHECK(tensors->front().name == "S");
+  CHECK(tensors->front().tensor.shape.front() == 8);
+  CHECK(tensors->back().tensor.dtype == DType::f32);
+  CHECK(tensors_of(of(8, {{"SCALES", 0}}), device(), templates)->front().tensor.shape.front() == 1);
+  CHECK(tensors_of({.kernel = "k"}, device(), templates).error().code == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("tensors decide a param that says which of them there are") {
   const auto given = [](std::int64_t extent) {
     return Request{.kernel = "k",

@@ -23,9 +23,35 @@ Outcome<std::map<std::string, std::int64_t>> element_counts(const Kernel& kernel
   return counts;
 }
 
+// Returns the tensors of a request that gives none, as its plan has them or, where their packed rows have no plan, as
+// the kernel declares them.
+Outcome<std::vector<Argument>> tensors_of(Engine& engine, const Request& request) {
+  std::vector<Argument> tensors;
+  Result<Plan> plan = engine.plan(request);
+  if (plan) {
+    std::copy_if(plan->arguments.begin(), plan->arguments.end(), std::back_inserter(tensors),
+                 [](const Argument& argument) { return argument.present && is_tensor(argument); });
+    return tensors;
+  }
+  if (plan.error().code != ErrorCode::no_config) return tl::make_unexpected(Failure(plan.error()));
+  CLI_ASSIGN(const std::vector<NamedTensor> declared, engine.tensors_of(request));
+  for (const auto& [name, tensor] : declared) {
+    Argument& argument = tensors.emplace_back();
+    argument.name = name;
+    argument.dtype = tensor.dtype;
+    argument.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+    argument.strides.assign(tensor.strides.begin(), tensor.strides.begin() + tensor.rank);
+  }
+  return tensors;
+}
+
 Outcome<NamedTensor> placed_tensor(const Argument& argument, const Placement& placement) {
   CLI_ASSIGN(const Layout layout, placement.layout(argument));
-  std::int64_t address = 0;
+  std::int64_t address = 0, bytes = 0;
+  if (__builtin_mul_overflow(layout.span(), size_of(argument.dtype), &bytes)) {
+    return failed(ErrorCode::invalid_argument, "{}: {} of {} with strides {} are more bytes than can be addressed",
+                  argument.name, bracketed(layout.shape), name_of(argument.dtype), bracketed(layout.strides));
+  }
   if (__builtin_mul_overflow(placement.offset(argument), size_of(argument.dtype), &address) ||
       __builtin_add_overflow(address, kSomewhere, &address)) {
     return failed(ErrorCode::invalid_argument, "--offset {}={}: more bytes than can be addressed", argument.name,
@@ -47,6 +73,10 @@ Outcome<void> check_placed(const Request& request, const char* option,
 }
 
 }  // namespace
+
+bool is_tensor(const Argument& argument) {
+  return argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
+}
 
 void add_placement_options(Verb verb, PlacementWords& words) {
   verb.repeated("--pitch", words.pitches, "NAME=ELEMENTS from one row of a tensor to the next; may be repeated");
@@ -90,10 +120,8 @@ Outcome<void> check_placement(const Request& request, const Placement& placement
 
 Outcome<Request> placed(Engine& engine, Request request, const Placement& placement) {
   if (placement.pitches.empty() && placement.offsets.empty()) return request;
-  CLI_ASSIGN(const Plan plan, engine.plan(request));
-  for (const Argument& argument : plan.arguments) {
-    const bool tensor = argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
-    if (!tensor || !argument.present) continue;
+  CLI_ASSIGN(const std::vector<Argument> tensors, tensors_of(engine, request));
+  for (const Argument& argument : tensors) {
     CLI_ASSIGN(NamedTensor placed, placed_tensor(argument, placement));
     request.tensors.push_back(std::move(placed));
   }

@@ -40,6 +40,9 @@ template <class Map> Outcome<void> check_once(const Map& values, const char* opt
   return usage("{} {} is given twice", option, name);
 }
 
+// Returns whether the argument is a tensor, present or not.
+bool is_tensor(const Argument& argument);
+
 // `option` and `word` are for errors. Fails unless the name is one of the kernel's tensors.
 Outcome<Pair> tensor_word(const Kernel& kernel, const char* option, const std::string& word);
 Outcome<Placement> read_placement(const Kernel& kernel, const PlacementWords& words);

@@ -91,10 +91,6 @@ Outcome<DeviceTensor> make_tensor(Engine& engine, const Argument& argument, cons
   return tensor;
 }
 
-bool is_tensor(const Argument& argument) {
-  return argument.kind == Argument::Kind::tensor_map || argument.kind == Argument::Kind::view;
-}
-
 }  // namespace
 
 Tensor DeviceTensor::view() const {

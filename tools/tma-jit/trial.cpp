@@ -132,7 +132,7 @@ bool TrialCheck::passed() const {
 }
 
 Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
-  CLI_ASSIGN(const Plan plan, engine.plan(request));
+  CLI_ASSIGN(const Plan plan, plan_placed(engine, request, choices.placement));
   CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
   CLI_ASSIGN(std::vector<std::string> notes, check_indices(plan, choices));
   for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
