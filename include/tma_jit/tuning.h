@@ -80,7 +80,8 @@ TMA_JIT_API const char* name_of(TuneTrial::Outcome outcome);
 
 struct TuneResult {
   Request request{};
-  TuningRecord record{};  // from this tuning, or the existing one
+  TuningRecord record{};  // from this tuning, or the existing one; of a request that names a file it is not kept, and
+                          // no plan follows it
   bool known = false;     // a record existed and nothing was measured
   double gain = 0;        // preset_us / us - 1 of the final side-by-side measurement
   double seconds = 0;

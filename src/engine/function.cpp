@@ -149,7 +149,8 @@ struct Function::State : std::enable_shared_from_this<Function::State> {
   }
 
   std::unique_ptr<engine::FunctionEntry> entry_of(const std::vector<std::uint64_t>& words,
-                                                  std::unique_ptr<Launch::State> launch, driver::StreamId stream) const {
+                                                  std::unique_ptr<Launch::State> launch,
+                                                  driver::StreamId stream) const {
     auto entry = std::make_unique<engine::FunctionEntry>();
     entry->key = words;
     entry->argument_of = arguments_of(launch->prepared->plan, tensors);

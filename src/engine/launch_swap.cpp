@@ -9,7 +9,8 @@ void LaunchSwap::publish(std::unique_ptr<FunctionEntry> faster) {
   faster_ = std::move(faster);
 }
 
-const FunctionEntry* LaunchSwap::choose_captured(const FunctionEntry* planned, driver::StreamId stream, std::uint64_t id) {
+const FunctionEntry* LaunchSwap::choose_captured(const FunctionEntry* planned, driver::StreamId stream,
+                                                 std::uint64_t id) {
   const auto known = std::ranges::find(captures_, stream, &Captured::stream);
   if (known != captures_.end() && known->id == id) return known->entry;
   const Captured captured{stream, id, taken_ ? faster_.get() : planned};
@@ -21,7 +22,8 @@ const FunctionEntry* LaunchSwap::choose_captured(const FunctionEntry* planned, d
   return captured.entry;
 }
 
-const FunctionEntry* LaunchSwap::choose(const FunctionEntry* planned, driver::StreamId stream, const driver::Capture& capture) {
+const FunctionEntry* LaunchSwap::choose(const FunctionEntry* planned, driver::StreamId stream,
+                                        const driver::Capture& capture) {
   const std::lock_guard lock(mutex_);
   if (capture.active) return choose_captured(planned, stream, capture.id);
   std::erase_if(captures_, [&](const Captured& captured) { return captured.stream == stream; });

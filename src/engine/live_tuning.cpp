@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "engine/state.h"
+#include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/tuner.h"
 
@@ -47,7 +48,7 @@ LiveTuning::LiveTuning(Engine::State& state)
 
 // Returns whether tuning the request would give a record that its plans follow, and there is none yet.
 bool LiveTuning::may_measure(const Request& request, const Plan& plan) {
-  if (tuning::tuning_in_this_thread() || !is_open(request) || !request.workspaces.empty()) return false;
+  if (tuning::tuning_in_this_thread() || !tuning::is_open(request) || !request.workspaces.empty()) return false;
   if (state_.misses.sealed() || request.params.size() == plan.config.size()) return false;
   const auto facts = state_.facts_for(request);
   return facts && (plan.record.empty() || !state_.records.know(plan, *facts));
@@ -117,7 +118,7 @@ LiveTuning::Outcome LiveTuning::tune_in_background(const Request& request) {
 }
 
 void LiveTuning::before_preparing(const Request& request) {
-  if (policy_ != TuningPolicy::at_start || tuning::tuning_in_this_thread() || !is_open(request)) return;
+  if (policy_ != TuningPolicy::at_start || tuning::tuning_in_this_thread() || !tuning::is_open(request)) return;
   const std::lock_guard lock(start_mutex_);
   if (!(start_left_s_ > 0)) return;
   const auto plan = state_.plan(request);

@@ -71,10 +71,6 @@ std::string told(const std::vector<std::string>& faults) {
 
 }  // namespace
 
-bool is_open(const Request& request) {
-  return request.file.empty() && !request.reference && !request.inputs;
-}
-
 Records::Records(TuningOptions options, std::filesystem::path user_file, Carried carried, const Logger& log)
     : options_(std::move(options)), user_file_(std::move(user_file)), carried_(std::move(carried)), log_(log) {}
 
@@ -188,7 +184,7 @@ void Records::visit(const Lookup& lookup, const tuning::RecordBook& book, const 
 }
 
 std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& device, const Planning& planning) {
-  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
+  if (options_.policy == TuningPolicy::off || !tuning::is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
   visit({request, device, planning}, *book(device), file, [&](tuning::Advice&& advice) {
@@ -205,7 +201,7 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
 std::optional<tuning::Advice> Records::known(const Request& request, const DeviceInfo& device, const Planning& planning,
                                              const tuning::RecordBook& book) {
   std::optional<tuning::Advice> found;
-  if (!is_open(request)) return found;
+  if (!tuning::is_open(request)) return found;
   const auto file = [&](std::string_view stem) {
     auto declared = request.tensors.empty() && request.operands.empty() ? planning.declarations(request.kernel, stem)
                                                                         : templates::TemplatePointer();
@@ -225,7 +221,7 @@ std::optional<tuning::Advice> Records::known(const Request& request, const Devic
 
 std::optional<Plan> Records::advised(const Request& request, const Plan& preset, const DeviceInfo& device,
                                      const Planning& planning) {
-  if (options_.policy == TuningPolicy::off || !is_open(request)) return std::nullopt;
+  if (options_.policy == TuningPolicy::off || !tuning::is_open(request)) return std::nullopt;
   const source::HookNeeds hooks = needs_of(request, source::has_tensor_operand(preset));
   const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
   auto advice = book(device)->find(tuning::problem_of(preset, device), current);

@@ -23,9 +23,6 @@
 
 namespace tma_jit::engine {
 
-// Returns whether a record may decide the request's configuration. Those of the same pinned params do.
-[[nodiscard]] bool is_open(const Request& request);
-
 // Reads the files at the first query. Thread-safe; the child of a fork reads them again.
 class Records {
  public:

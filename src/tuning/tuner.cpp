@@ -204,8 +204,10 @@ class Tuning {
     result.drift = verdict->drift;
     result.gain = verdict->preset_us / verdict->us - 1;
     result.record = record_of(problem, request, result.trials[verdict->winner].candidate, *verdict);
-    found_.push_back(result.record);
-    TMA_JIT_CHECK(write(result.record));
+    if (tuning::is_open(request)) {  // else its choice is the best of one file, and no plan would follow it
+      found_.push_back(result.record);
+      TMA_JIT_CHECK(write(result.record));
+    }
     log.settle();
     return {};
   }

@@ -104,6 +104,23 @@ TEST_CASE("Another engine follows the file; a record of another text or a pinned
   CHECK(planned_threads(small_copy()).second.empty());
 }
 
+TEST_CASE("Tuning of a request that names a file decides no request") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  Engine engine = emulated_engine("sm_90a");
+  Request named = small_copy();
+  named.dims = {{"M", 1}, {"N", 3000}};
+  named.file = "copy_rows";
+  const TuneResult result = tuned(engine, named, quick(file)).front();
+  CHECK(result.record.file == "copy_rows");
+  CHECK(read_tuning_file(file)->records.empty());
+  Request open = named;
+  open.file.clear();
+  const auto after = engine.plan(open);
+  REQUIRE(after);
+  CHECK(after->record.empty());
+}
+
 TEST_CASE("A wrong configuration is told and never chosen") {
   const TemporaryFolder folder;
   const auto file = folder.path() / "tuned.jsonl";

@@ -63,6 +63,8 @@ void report(const Console& console, const TuneResult& result, const std::string&
   if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
   console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
   console.report("  timed     {}\n", result.method);
+  if (!result.request.file.empty())
+    console.report("  record    none: the request names a file, and such requests are planned without records\n");
   report_ruled_out(console, result.trials);
   if (result.drift > kDriftTold) {
     console.note(
@@ -141,15 +143,16 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   Progress::erase();
   if (is_emulated(settings)) settings.console.note("times of the emulator say nothing of a GPU");
   Json list = Json::array();
-  std::size_t faults = 0;
+  std::size_t faults = 0, recorded = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     report(settings.console, results[i], asked.places[i]);
     Json& object = list.emplace_back(parse_json(json_of(results[i])));
     if (!asked.places[i].empty()) object["place"] = asked.places[i];
     faults += results[i].error ? 1 : 0;
+    recorded += !results[i].error && results[i].request.file.empty() ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
-  if (!file.empty() && faults < results.size()) settings.console.report("records are in {}\n", file.string());
+  if (!file.empty() && recorded > 0) settings.console.report("records are in {}\n", file.string());
   settings.console.object({{"records", file.string()}, {"results", list}});
   return faults == 0 ? kDone : kFailed;
 }
