@@ -19,10 +19,9 @@ Result<std::vector<NamedTensor>> tensors_with(const templates::Template& declare
     TMA_JIT_ASSIGN(const bool present, values.present(i));
     if (!present) continue;
     TMA_JIT_ASSIGN(const Layout layout, values.layout(i));
-    tensors.push_back({kernel.tensors[i].name,
-                       Tensor::strided(std::uint64_t{0}, binding.element_of(kernel.tensors[i]),
-                                       static_cast<int>(layout.shape.size()), layout.shape.data(),
-                                       layout.strides.data())});
+    tensors.push_back({kernel.tensors[i].name, Tensor::strided(std::uint64_t{0}, binding.element_of(kernel.tensors[i]),
+                                                               static_cast<int>(layout.shape.size()),
+                                                               layout.shape.data(), layout.strides.data())});
   }
   return tensors;
 }
@@ -30,7 +29,7 @@ Result<std::vector<NamedTensor>> tensors_with(const templates::Template& declare
 }  // namespace
 
 Result<std::vector<NamedTensor>> tensors_of(const Request& request, const DeviceInfo& device,
-                                               TemplatePointers templates) {
+                                            TemplatePointers templates) {
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   Result<std::vector<NamedTensor>> tensors = tensors_with(*tried.front(), request, device);
   for (std::size_t i = 1; i < tried.size() && !tensors.has_value(); ++i) {

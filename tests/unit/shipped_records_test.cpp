@@ -79,6 +79,7 @@ TEST_CASE("a shipped record decides its problem, and one of another text decides
     Request request{.kernel = record.kernel};
     request.dims = record.dims;
     request.types = record.types;
+    request.params = record.pins;
     const auto plan = engine.plan(request);
     REQUIRE_MESSAGE(plan, tuning_line(record));
     const auto pinned = engine.plan(tuning::pinned(request, record));
