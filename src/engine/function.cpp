@@ -223,8 +223,8 @@ Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stre
   engine::FunctionKey key(tensors, count);
   TMA_JIT_ASSIGN(const engine::FunctionEntry* entry, state_->find(key, tensors, stream));
   entry = state_->current(entry, stream);
-  if (const driver::StreamId id = driver::id_of(stream); entry->workspace_per_stream && entry->stream != id) {
-    key.add(static_cast<std::uint64_t>(id));
+  if (entry->workspace_per_stream && entry->stream != driver::id_of(stream)) {
+    key.add(static_cast<std::uint64_t>(driver::id_of(stream)));
     TMA_JIT_ASSIGN(entry, state_->find(key, tensors, stream));
     entry = state_->current(entry, stream);
   }
