@@ -40,8 +40,9 @@ Search::Search(const Binding& binding)
   } else {
     narrow();
     settle_asked();
-    usual_ = usual_values();
-    settle_problem();
+    const std::vector<std::size_t> problem = open_problem();
+    usual_ = usual_values(problem);
+    for (const std::size_t param : problem) choices_[param] = {usual_[param]};  // other values compute something else
   }
   values_.set_params(usual_);
 }
@@ -89,11 +90,6 @@ std::vector<std::size_t> Search::open_problem() const {
   return binding_.has_tensors ? std::vector<std::size_t>() : params_of_problem(*binding_.kernel);
 }
 
-// Restricts these params to their usual values: any other ones compute something else.
-void Search::settle_problem() {
-  for (const std::size_t param : open_problem()) choices_[param] = {usual_[param]};
-}
-
 std::vector<std::int64_t> Search::default_values() const {
   std::vector<std::int64_t> params;
   params.reserve(choices_.size());
@@ -102,13 +98,11 @@ std::vector<std::int64_t> Search::default_values() const {
 }
 
 // Returns what presets leave the params at that they do not set: the default or, where a rule that depends on no other
-// undecided param forbids it, the first value that such rules permit. Of a request without tensors, a param that
-// decides what these are follows rules that depend on no other param at all: what is computed is not a matter of the
-// others.
-std::vector<std::int64_t> Search::usual_values() {
+// undecided param forbids it, the first value that such rules permit. Params of the open `problem` follow rules that
+// depend on no other param at all: what is computed is not a matter of the others.
+std::vector<std::int64_t> Search::usual_values(const std::vector<std::size_t>& problem) {
   std::vector<std::int64_t> params = default_values();
   std::map<std::size_t, std::vector<const Condition*>> rules;  // by the param on which alone they depend
-  const std::vector<std::size_t> problem = open_problem();
   for (const Condition& condition : conditions_) {
     if (condition.stage() != Stage::rule) continue;
     std::vector<std::size_t> deciding = condition.params(binding_);

@@ -64,7 +64,6 @@ class Search {
   bool narrow_by(const Condition& condition);
   void settle_asked();
   std::vector<std::size_t> open_problem() const;
-  void settle_problem();
   [[nodiscard]] Result<void> prepare();
   Table table_for(const Condition& condition) const;
   bool holds(std::size_t condition);
@@ -91,7 +90,7 @@ class Search {
   void rank_presets(std::vector<Ranked>& ranked);
   void add_if_valid(std::vector<Ranked>& ranked, std::vector<std::int64_t> params);
   std::vector<std::int64_t> default_values() const;
-  std::vector<std::int64_t> usual_values();
+  std::vector<std::int64_t> usual_values(const std::vector<std::size_t>& problem);
   std::int64_t sharing(const std::vector<std::size_t>& params) const;
   // Returns whether `found` is true for a combination of values of the given params, with the first values of the
   // others.
