@@ -156,15 +156,8 @@ bool fits(const templates::Template& kernel, const Request& pinned, const Device
 namespace {
 
 // Returns whether a file takes the request: all that it gives is the file's, if no configuration satisfies it.
-template <class T> bool takes(const Result<T>& result) {
+bool takes(const Result<Plan>& result) {
   return result.has_value() || result.error().code == ErrorCode::no_config;
-}
-
-// The same as `plan_with`, with what the request leaves open of what is computed as the first file has it.
-Result<Plan> plan_alike(const templates::Template& kernel, const Request& request, const std::optional<Config>& first,
-                        const DeviceInfo& device, Reasons reasons, Avoided avoided) {
-  const std::optional<Request> alike = first.has_value() ? pinned_alike(kernel, request, *first) : std::nullopt;
-  return plan_with(kernel, alike.has_value() ? *alike : request, device, reasons, avoided);
 }
 
 Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, TemplatePointers templates,
@@ -172,11 +165,11 @@ Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, Templ
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   std::optional<Plan> cheapest;
-  std::optional<Config> first;  // defaults of the first file that takes the request
+  AlikeRequest alike(request);
   for (const templates::Template* kernel : tried) {
     if (cheapest.has_value() && !kernel->work.cycles.has_value()) continue;
-    Result<Plan> plan = plan_alike(*kernel, request, first, device, Reasons::unsaid, avoided);
-    if (!first.has_value() && takes(plan)) first = default_config(*kernel);
+    Result<Plan> plan = plan_with(*kernel, alike.in(*kernel), device, Reasons::unsaid, avoided);
+    if (!alike.follows() && takes(plan)) alike.follow(*kernel);
     if (!plan.has_value()) {
       refusals.push_back({kernel, std::move(plan.error())});
     } else if (!kernel->work.cycles.has_value()) {
@@ -188,7 +181,7 @@ Result<Plan> choose_plan(const Request& request, const DeviceInfo& device, Templ
   if (cheapest.has_value()) return std::move(*cheapest);
   for (Refusal& refusal : refusals) {
     if (refusal.error.code != ErrorCode::no_config) continue;
-    refusal.error = plan_alike(*refusal.kernel, request, first, device, Reasons::said, avoided).error();
+    refusal.error = plan_with(*refusal.kernel, alike.in(*refusal.kernel), device, Reasons::said, avoided).error();
   }
   return tl::make_unexpected(combined(refusals));
 }
@@ -206,18 +199,17 @@ Result<Enumeration> enumerate(const Request& request, const DeviceInfo& device, 
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
   std::vector<Refusal> refusals;
   std::optional<Enumeration> first;
-  std::optional<Config> defaults;  // of the first file that takes the request
+  AlikeRequest alike(request);
   for (const templates::Template* kernel : tried) {
-    const std::optional<Request> alike = defaults ? pinned_alike(*kernel, request, *defaults) : std::nullopt;
-    Result<Enumeration> enumeration = enumerate_with(*kernel, alike.has_value() ? *alike : request, device);
+    Result<Enumeration> enumeration = enumerate_with(*kernel, alike.in(*kernel), device);
     if (!enumeration.has_value()) {
       refusals.push_back({kernel, std::move(enumeration.error())});
       continue;
     }
     if (enumeration->valid > 0) return enumeration;
-    if (first.has_value()) continue;
+    if (alike.follows()) continue;
     first = std::move(*enumeration);
-    defaults = default_config(*kernel);
+    alike.follow(*kernel);
   }
   if (first.has_value()) return std::move(*first);
   return tl::make_unexpected(combined(refusals));

@@ -68,12 +68,13 @@ Result<std::vector<Candidate>> rank(const Request& request, const DeviceInfo& de
                                     std::size_t most) {
   TMA_JIT_ASSIGN(const Plan plan, make_plan(request, device, templates));
   TMA_JIT_ASSIGN(const std::vector<const templates::Template*> tried, candidates(request.file, device, templates));
+  AlikeRequest alike(request);
+  alike.follow(plan.config);
   std::vector<Candidate> ranked;
   std::vector<Ranked> all;
   for (const templates::Template* kernel : tried) {
     if (kernel->file() == plan.file) ranked.push_back(candidate_of(*kernel, plan));
-    const std::optional<Request> alike = pinned_alike(*kernel, request, plan.config);
-    TMA_JIT_ASSIGN(std::vector<Ranked> some, rank_file(*kernel, alike ? *alike : request, device, most));
+    TMA_JIT_ASSIGN(std::vector<Ranked> some, rank_file(*kernel, alike.in(*kernel), device, most));
     std::ranges::move(some, std::back_inserter(all));
   }
   std::ranges::stable_sort(all, cheaper);
