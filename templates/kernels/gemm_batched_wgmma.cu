@@ -92,7 +92,7 @@ __device__ void consume(Smem& smem, const Mapped<O, 3>& D, const Tiles& tiles, c
   struct MatrixStore : Store {
     int matrix;
   };
-  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, MatrixStore>(
+  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, SETS, MatrixStore>(
       smem.pipeline, smem, tiles, steps,
       [&](const BatchTile& tile, int block) -> MatrixStore {
         return {Store(tile.row * BM + block * 64, tile.column * BN), tile.matrix};

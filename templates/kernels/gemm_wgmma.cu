@@ -3,8 +3,8 @@
 //! prefer  2
 //! use     "device/reference/gemm.cuh"
 //!
-//! param   BM      = 128  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "rows of D per block"
-//! param   BN      = 256  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256} "columns of D per block"
+//! param   BM      = 128  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256, 320, 384} "rows of D per block"
+//! param   BN      = 256  in {48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256, 320, 384} "columns of D per block"
 //! param   STAGES  = 4    in 2..8                   "tiles of A and B in flight"
 //! param   CLUSTER = 1    in {1, 2, 4}              "blocks, one below the other, that share each tile of B by multicast; with SWAP side by side, and of A"
 //! param   SHARE_N = 1    in {1, 2, 4}              "blocks, side by side, that share each tile of A by multicast; with SWAP one below the other, and of B"
@@ -16,7 +16,7 @@
 //! let     BK        = 128 / sizeof(T)              "one 128-byte swizzle row"
 //! let     HIGH      = SWAP ? BN : BM                "rows of the product"
 //! let     WIDE      = SWAP ? BM : BN                "and columns"
-//! let     SLICES    = PINGPONG ? HIGH / 64 : HIGH == 256 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
+//! let     SLICES    = PINGPONG ? HIGH / 64 : HIGH > 192 ? 2 : 1  "blocks of 64 rows per consumer warpgroup"
 //! let     CONSUMERS = PINGPONG ? 2 : HIGH / (64 * SLICES)
 //! let     THREADS   = 128 * (CONSUMERS + 1)
 //! let     PROMOTED  = sizeof(T) == 1 && !integer(T) && FAST == 0
@@ -62,6 +62,8 @@
 //! let     MEMORY    = AGAIN * 100 / 249229 + ((M * K * (100 + (N > BN * (SWAP ? CLUSTER : SHARE_N)) * 7) + N * K * (100 + (M > BM * (SWAP ? SHARE_N : CLUSTER)) * 7)) / 100 * sizeof(T) + M * N * sizeof(O)) * (BROKEN ? 164 : 100) / 249229 "cycles of moving A, B and D; what blocks of both halves of L2 read goes between them"
 //!
 //! require HIGH % 64 == 0                           "wgmma makes 64 rows of the product: BM or, with SWAP, BN is a multiple of 64"
+//! require WIDE <= 256                             "wgmma multiplies by 256 columns at most: tiles of 320 and 384 lie along HIGH"
+//! require PINGPONG || HIGH == 64 * SLICES * CONSUMERS "consumers that share 320 rows would need five times the registers of one: PINGPONG = 1 makes such tiles"
 //! require SMEM <= device.smem_per_block            "the pipeline must fit in shared memory"
 //! require CONSUMERS * (SUMS + (PROMOTED ? 24 : 40)) <= 480 && SUMS <= (CONSUMERS < 3 ? 200 : PROMOTED ? 136 : 100) "accumulators must fit in registers"
 //! require FAST == 0 || sizeof(T) == 1 && !integer(T) "only sums of 8-bit floats can be cut short"
@@ -212,7 +214,7 @@ __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims&
   const int group = threadIdx.x / kWarpgroup;
   Turn turn(smem.stores, group);
   int stored = 0;  // blocks of 64 rows of a tile
-  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, Store>(
+  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, SETS, Store>(
       smem.pipeline, smem, tiles, steps,
       [&](const Tile& tile, int block) {
         const int high = tile.row * HIGH + block * 64, wide = tile.column * WIDE;

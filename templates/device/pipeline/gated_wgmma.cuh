@@ -114,7 +114,7 @@ __device__ void consume(Smem& smem, const To& D, const Order& tiles, const Dims&
   struct PlacedStore : Store {
     Place tile;
   };
-  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, PlacedStore>(
+  multiply_tiles<Accumulators, CONSUMERS, SLICES, PINGPONG, PART, SETS, PlacedStore>(
       smem.pipeline, smem, tiles, steps,
       [&](const Place& tile, int block) -> PlacedStore {
         return {Store(tile.row * BM + block * 64, tile.column * BN), tile};

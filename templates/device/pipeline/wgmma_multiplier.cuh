@@ -161,10 +161,10 @@ template <class Smem, class Accumulators, int Slices, bool Lag, int Stages, int 
 // block), read(store, n) for each n below Store::kAhead, and finish(store, sums): of the first block it reads while its
 // products are computed, the last some 3000 cycles before their end. Called by each consumer warpgroup. With Pingpong
 // two consumers make whole tiles alternately, by the `turns` of Smem; else each of Consumers has its rows of every
-// tile. Part is that of accumulate_promoted, or 0. Loop invariant: before a tile, this consumer has waited for or
-// skipped every slot of all earlier tiles, and has released those that it waited for.
-template <class Accumulators, int Consumers, int Slices, bool Pingpong, int Part, class Store, int Stages, int Blocks,
-          class Smem, class Tiles, class Begin, class Read, class Finish>
+// tile. Part and Sets are those of accumulate_promoted, or Part is 0. Loop invariant: before a tile, this consumer has
+// waited for or skipped every slot of all earlier tiles, and has released those that it waited for.
+template <class Accumulators, int Consumers, int Slices, bool Pingpong, int Part, int Sets, class Store, int Stages,
+          int Blocks, class Smem, class Tiles, class Begin, class Read, class Finish>
 __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, const Tiles& tiles, int steps, Begin begin,
                                       Read read, Finish finish) {
   const int group = uniform(threadIdx.x / kWarpgroup), first = Pingpong ? 0 : group * Slices;
@@ -185,8 +185,7 @@ __device__ inline void multiply_tiles(Pipeline<Stages, Blocks>&, Smem& smem, con
     Store store;
     if constexpr (kReads > 0) store = begin(tiles[index], first);
     if constexpr (Part > 0) {
-      constexpr int kSets = Part < Accumulators::Layout::kColumns || (Part <= 128 && Consumers < 3) ? 2 : 1;
-      multiplier.template accumulate_promoted<Part, kSets>(steps, acc[0]);
+      multiplier.template accumulate_promoted<Part, Sets>(steps, acc[0]);
     } else {
       if (Pingpong && steps > 0) turn.begin();
       multiplier.template accumulate<kReads, kLeft>(
