@@ -7,9 +7,11 @@
 //! param   ROWS   = 8     in {8, 16}                "rows of A and D, at most"
 //! param   BN     = 8     in {8, 16, 32}            "columns of D per block: rows of B, and of G"
 //! param   WARPS  = 8     in {4, 8, 16}             "of a block: they share K"
-//! param   STEPS  = 2     in {1, 2, 3, 4, 6, 8}     "steps along K that a warp has in flight, 64 columns of A, B and G each"
+//! param   STEPS  = 2     in {1, 2, 3, 4, 6, 8}     "steps along K that a warp has in flight, 128 bytes of each row of A, B and G"
 //! param   BLOCKS = 1     in {1, 2, 3, 4}           "blocks that share an SM, at least"
+//! param   FAST   = 0     in {0, 1}  asked          "sums of 8-bit floats are as exact for 1 as for 0"
 //!
+//! let     FLOAT8  = sizeof(T) == 1 && !integer(T)
 //! let     THREADS = 32 * WARPS
 //! let     SMEM    = WARPS * ROWS * (2 * BN + 4) * 4
 //! let     USED    = STEPS * (2 * BN + ROWS) + 2 * BN * ROWS / 32 + BN / 2 + 24 "registers of a thread: loaded, sums, addresses"
@@ -19,10 +21,11 @@
 //! let     MEMORY  = max(WEIGHTS / 3000, WEIGHTS / (VEC * 4 * device.sm_count)) "cycles of reading B and G: from memory, by an SM's loads"
 //! let     L2      = (2 * N + TILES * M / 4) * K * sizeof(T) / 3700 "cycles of reading them, and A for each tile, from L2; L1 keeps most of A"
 //! let     SM      = ceil_div(TILES, device.sm_count) * (2 * BN + M / 4) * K * sizeof(T) / 40 "cycles of the SM that reads most"
-//! let     TURNS   = ceil_div(ceil_div(K, 64), WARPS * STEPS) "latencies of a warp"
+//! let     TURNS   = ceil_div(ceil_div(K * sizeof(T), 128), WARPS * STEPS) "latencies of a warp"
 //! let     LATENCY = max(TURNS * 900, TURNS * TILES * 900 / (device.sm_count * RESIDENT))
 //!
-//! require sizeof(T) == 2                           "lanes read pairs of 16-bit elements; other files multiply 8-bit ones"
+//! require !FLOAT8 || device.compute_capability >= 89 "mma.sync multiplies 8-bit floats from sm_89 on"
+//! require FAST == 0 || FLOAT8                      "only sums of 8-bit floats can be cut short"
 //! require INVARIANT == 0                           "warps share K; other files sum it in the order of many rows"
 //! require AMAX == 0                                "results of few rows are not compared; other files compare them"
 //! require M <= ROWS                                "a block multiplies all rows of A"
@@ -37,10 +40,10 @@
 //!
 //! launch  grid TILES  block THREADS  smem SMEM  waits
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12046 + max(MEMORY, L2, SM, LATENCY) "as gemm's"
-//! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256
+//! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 && (device.compute_capability < 90 || device.compute_capability >= 120) ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "as that of gemm_gated_mma_cp_async.cu"
 //!
 //! preset  VEC = 16, ROWS = 8, BN = 8, WARPS = 4, STEPS = 2, BLOCKS = 4
-//! preset  VEC = 16, ROWS = 8, BN = 8, STEPS = 4
+//! preset  VEC = 16, ROWS = 8, BN = 8, STEPS = 4, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 16, BN = 8, WARPS = 4, STEPS = 2, BLOCKS = 4
 //! preset  VEC = 16, ROWS = 16, BN = 8, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 8, ROWS = 8, BN = 8, STEPS = 2, BLOCKS = 2
@@ -59,8 +62,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Step = RowStep<T, VEC, ROWS, 2 * BN>;
-using Smem = FewRowsSums<WARPS, ROWS, 2 * BN>;
+using Step = RowStep<T, U, VEC, ROWS, 2 * BN>;
+using Smem = FewRowsSums<Unit<T>::Sum, WARPS, ROWS, 2 * BN>;
 static_assert(sizeof(Smem) == SMEM);
 
 extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<const T, 2> A, View<const U, 2> G,
@@ -84,7 +87,7 @@ extern "C" __global__ __launch_bounds__(THREADS, BLOCKS) void gemm_gated(View<co
     const int row = i / BN, column = first + i % BN;
     if (column >= dims.N) continue;
     const f32 x = hooks.gate(smem.sum(row, BN + i % BN), smem.sum(row, i % BN), row, column);
-    D.data[row * D.stride[0] + column * D.stride[1]] = from_f32<O>(hooks.epilogue(x, row, column));
+    D.data[row * D.stride[0] + column * D.stride[1]] = rounded<O>(hooks.epilogue(x, row, column));
   }
 }
 

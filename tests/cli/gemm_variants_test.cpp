@@ -148,8 +148,31 @@ TEST_CASE("gated products of 8-bit types, with scales, in every file") {
   check_refused("sm_90a", "gemm_gated M=70 N=80 K=96 T=s8 FAST=1", "only sums of 8-bit floats can be cut short");
   check_refused("sm_103a", "gemm_gated M=70 N=80 K=96 T=s8 --template-file gemm_gated_tcgen05",
                 "of sm_100a and sm_103a only the first multiplies s8");
-  check_refused("sm_90a", "gemm_gated M=7 N=80 K=96 T=e4m3 --template-file gemm_gated_few_rows",
-                "lanes read pairs of 16-bit elements");
+  check_refused("sm_86", "gemm_gated M=7 N=80 K=96 T=e4m3 --template-file gemm_gated_few_rows",
+                "mma.sync multiplies 8-bit floats from sm_89 on");
+}
+
+TEST_CASE("few rows of 8-bit types, in any alignment") {
+  if (!ready()) return;
+  const std::vector<std::string> hook = {"--operand", "scale : f32[M]", "--hook", "epilogue=x * scale[row]"};
+  std::size_t cell = 0;
+  for (const char* device : {"sm_89", "sm_90a", "sm_100a", "sm_121a"}) {
+    for (const char* words :
+         {"gemm M=1 N=70 K=608 T=e4m3", "gemm M=16 N=40 K=1040 T=e5m2 U=e4m3 CHUNKS=3 BN=32 WARPS=4 O=f32",
+          "gemm M=9 N=33 K=1168 T=e4m3 RING=1 STEPS=2 WARPS=4 O=e4m3", "gemm M=3 N=50 K=301 T=e4m3 FAST=1",
+          "gemm M=11 N=77 K=33 T=s8 --pitch A=36 --pitch B=40", "gemm M=5 N=31 K=0 T=e5m2",
+          "gemm M=5 N=31 K=129 T=s8 O=s8"})
+      if (testing::takes(cell++)) check_passes(device, std::string(words) + " --template-file gemm_few_rows", hook);
+    for (const char* words :
+         {"gemm_gated M=13 N=77 K=208 T=e4m3 O=f32", "gemm_gated M=16 N=9 K=44 VEC=4 T=s8",
+          "gemm_gated M=3 N=50 K=331 --pitch A=336 --pitch B=336 --pitch G=352 T=e4m3 U=e5m2 O=e4m3 FAST=1"})
+      if (testing::takes(cell++)) check_passes(device, std::string(words) + " --template-file gemm_gated_few_rows");
+  }
+  check_passes("sm_80", "gemm M=7 N=31 K=129 T=s8 O=s32 S=s32 --template-file gemm_few_rows");
+  check_refused("sm_86", "gemm M=7 N=80 K=96 T=e4m3 --template-file gemm_few_rows",
+                "mma.sync multiplies 8-bit floats from sm_89 on");
+  check_refused("sm_90a", "gemm M=7 N=80 K=96 T=s8 FAST=1 --template-file gemm_few_rows",
+                "only sums of 8-bit floats can be cut short");
 }
 
 TEST_CASE("tiles of every width, and 8-bit operands along M or N, by tcgen05") {
@@ -243,6 +266,22 @@ TEST_CASE("the largest magnitude is that of all results before they are rounded,
   check_refused("sm_90a", "gemm M=0 N=80 K=96 AMAX=1", "one of the results is the largest: there must be some");
   check_refused("sm_90a", "gemm M=10 N=80 K=96 AMAX=1 --template-file gemm_wgmma_split",
                 "results of tiles that several blocks sum are not compared");
+}
+
+TEST_CASE("tiles of 320 and 384 rows, and of as many columns with operands swapped") {
+  if (!ready()) return;
+  std::size_t cell = 0;
+  for (const char* words :
+       {"BM=384 BN=96 STAGES=3 CLUSTER=2", "BM=320 BN=80 STAGES=3 PINGPONG=1", "BM=96 BN=384 STAGES=3 SWAP=1 CLUSTER=1",
+        "BM=80 BN=320 STAGES=4 SWAP=1 PINGPONG=1", "BM=384 BN=64 STAGES=3 PINGPONG=1 SHARE_N=2 O=f32",
+        "BM=384 BN=96 STAGES=3 SHARE_N=4 T=e4m3 FAST=1"})
+    if (testing::takes(cell++))
+      check_passes("sm_90a", std::string("gemm M=912 N=464 K=272 --sm-budget 4 --template-file gemm_wgmma ") + words);
+  const std::string file = " --template-file gemm_wgmma";
+  check_refused("sm_90a", "gemm M=400 N=96 K=64 BM=320 BN=64 PINGPONG=0 SWAP=0" + file,
+                "PINGPONG = 1 makes such tiles");
+  check_refused("sm_90a", "gemm M=400 N=400 K=64 BM=64 BN=320 SWAP=0" + file,
+                "wgmma multiplies by 256 columns at most");
 }
 
 TEST_CASE("tiles for which wgmma has the registers and the shared memory, and those that it refuses") {

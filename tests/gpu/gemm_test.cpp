@@ -198,6 +198,8 @@ TEST_CASE("the gemm of few rows agrees with float64 at every edge") {
          {std::pair{1, 1}, {3, 5}, {64, 64}, {129, 65}, {777, 0}, {0, 64}, {1000, 1027}, {520, 4096}}) {
       check_gemm(engine, "gemm_few_rows", {m, n, k});
       check_gemm(engine, "gemm_few_rows", {m, n, k, DType::f16, DType::f32, 8, 40});
+      check_gemm(engine, "gemm_few_rows", {m, n, k, DType::e4m3, DType::f32, 16, 48});
+      check_gemm(engine, "gemm_few_rows", {m, n, k, DType::e4m3, DType::bf16, 0, 1});
     }
   }
   for (const std::int64_t extra : {1, 2, 4}) {  // rows that begin at multiples of 2, 4 and 8 bytes

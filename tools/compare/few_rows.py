@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """gemm with 1 to 64 rows over projections of transformers, beside cuBLAS, cuBLASLt and a copy of as many bytes as B has.
 
-    tools/compare/few_rows.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--variant 'BN=16 STEPS=4' ...] [--sweep]
+    tools/compare/few_rows.py prepare FOLDER [--type e4m3] [--tma-jit build/bin/tma-jit] [--device h200] [--variant 'BN=16 STEPS=4' ...] [--sweep]
     tools/compare/few_rows.py measure FOLDER [--rounds 20]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, as it is planned, and again with the params of each
 variant (`--sweep`: of some of every kind) for which gemm_few_rows has a configuration. `measure` runs them where there is a GPU, with
-PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries. The copy is
+PyTorch and the package tma_jit, by the method of compare.py; the peer is the better of PyTorch's two libraries, for e4m3 the fastest of
+cuBLASLt's first eight choices with exact and with fast sums each. `--file STEM` adds what that file has for a problem. The copy is
 the driver's from device to device over half of B's bytes, so that it moves as many bytes as B has; `of a copy` is its time over ours.
 `of 1 GiB` is the rate at which we read B over the rate at which a copy of 1 GiB moves bytes.
 """
@@ -15,6 +16,7 @@ import os
 import subprocess
 
 from command_line import parser_of, run, target
+from cublaslt import CublasLt
 from ratios import mean_and_least
 
 # N and K of the projections for queries, keys and values together, of the output, up and gate together, and down: Llama 3 8B, Qwen3
@@ -52,8 +54,9 @@ def prepare(options):
     entries = []
     for m in ROWS:
         for n, k in PROJECTIONS:
-            words = ["gemm", f"M={m}", f"N={n}", f"K={k}", *target(options)]
+            words = ["gemm", f"M={m}", f"N={n}", f"K={k}", f"T={options.type}", *target(options)]
             requests = {"planned": words}
+            requests |= {file: [*words, "--template-file", file] for file in options.file}
             if m <= FEW:
                 requests |= {variant: [*words, *variant.split(), "--template-file", "gemm_few_rows"] for variant in options.variant}
             sides = []
@@ -61,16 +64,29 @@ def prepare(options):
                 plan = planned(options, request)
                 if plan:
                     sides.append({"variant": variant, "plan": plan, "cubin": built(options, request, plan)})
-            entries.append({"problem": [m, n, k], "sides": sides})
+            entries.append({"problem": [m, n, k], "type": options.type, "sides": sides})
     return entries
+
+
+def library_calls(compare, torch, a, b, d, flush):
+    """Two calls of libraries: PyTorch's two of bf16, or the two fastest choices of cuBLASLt for e4m3."""
+    if b.dtype == torch.bfloat16:
+        def library(name):
+            torch.backends.cuda.preferred_blas_library(name)
+            torch.mm(a, b.T, out=d)
+        return [lambda: library("cublas"), lambda: library("cublaslt")]
+    choices = [call for fast in (False, True) for call in CublasLt(torch, a, b, d, fast).heuristics(8)]
+    times = compare.alternate(choices, 3, flush)
+    return [choices[i] for i in sorted(range(len(choices)), key=lambda i: times[i])[:2]]
 
 
 def timed(compare, torch, options, entry, b, flush):
     """Milliseconds of each variant, of the better library and of the copy."""
     m, n, k = entry["problem"]
-    a = torch.randn(m, k, device="cuda").bfloat16()
+    a = torch.randn(m, k, device="cuda").to(b.dtype)
     d, peer = (compare.poisoned(torch.empty(m, n, device="cuda", dtype=torch.bfloat16)) for _ in range(2))
-    torch.mm(a, b.T, out=peer)
+    peers = library_calls(compare, torch, a, b, peer, flush)
+    peers[0]()
     ours = []
     for side in entry["sides"]:
         ours.append(compare.Kernel(side["plan"], os.path.join(options.folder, side["cubin"]), {"A": a, "B": b, "D": d}))
@@ -83,14 +99,8 @@ def timed(compare, torch, options, entry, b, flush):
         ours[-1]()
         torch.cuda.synchronize()
         assert torch.equal(first, d), f"gemm {m} x {n} x {k}, {side['variant']}: not the same twice"
-
-    def library(name):
-        def call():
-            torch.backends.cuda.preferred_blas_library(name)
-            torch.mm(a, b.T, out=peer)
-        return call
-    source, target = (torch.empty(n * k, dtype=torch.uint8, device="cuda") for _ in range(2))  # half of B's bytes
-    sides = [*ours, library("cublas"), library("cublaslt"), lambda: target.copy_(source)]
+    source, target = (torch.empty(b.nbytes // 2, dtype=torch.uint8, device="cuda") for _ in range(2))
+    sides = [*ours, *peers, lambda: target.copy_(source)]
     times = compare.alternate(sides, options.rounds, flush)
     return times[:len(ours)], min(times[-3:-1]), times[-1]
 
@@ -111,14 +121,16 @@ def measure(compare, torch, options, entries, flush):
     for entry in sorted(entries, key=lambda entry: entry["problem"][1:]):
         m, n, k = entry["problem"]
         if (n, k) not in weights:
-            weights = {(n, k): torch.randn(n, k, device="cuda").bfloat16()}
+            dtype = {"bf16": torch.bfloat16, "e4m3": torch.float8_e4m3fn}[entry["type"]]
+            weights = {(n, k): torch.randn(n, k, device="cuda").to(dtype)}
+        read = weights[n, k].nbytes
         ours, peer, copy = timed(compare, torch, options, entry, weights[n, k], flush)
         for side, time in sorted(zip(entry["sides"], ours), key=lambda pair: pair[1]):
             plan = side["plan"]
-            shares.setdefault((side["variant"], m), []).append((copy / time, 2 * n * k / time / rate, peer / time))
-            options.pictured.add(f"{side['variant']}, {m} rows", plan, time, {"the better of PyTorch's libraries": peer, "a copy": copy})
-            print(f"| {m} x {n} x {k} | {side['variant']} | {time * 1e3:.1f} | {2 * n * k / time / 1e6:,.0f} | {copy / time:.3f} | "
-                  f"{2 * n * k / time / rate:.3f} | {peer * 1e3:.1f} | {peer / time:.3f} | "
+            shares.setdefault((side["variant"], m), []).append((copy / time, read / time / rate, peer / time))
+            options.pictured.add(f"{side['variant']}, {m} rows", plan, time, {"the better library": peer, "a copy": copy})
+            print(f"| {m} x {n} x {k} | {side['variant']} | {time * 1e3:.1f} | {read / time / 1e6:,.0f} | {copy / time:.3f} | "
+                  f"{read / time / rate:.3f} | {peer * 1e3:.1f} | {peer / time:.3f} | "
                   f"{os.path.basename(plan['file'])} {' '.join(f'{k}={v}' for k, v in plan['config'].items())} |", flush=True)
     print("\n| variant | M | problems | of a copy: geometric mean, least | of 1 GiB | of the better library |\n|---|---:|---:|---:|---:|---:|")
     for (variant, m), values in sorted(shares.items()):
@@ -127,6 +139,8 @@ def measure(compare, torch, options, entries, flush):
 
 def main():
     parser = parser_of(__doc__)
+    parser.add_argument("--type", choices=("bf16", "e4m3"), default="bf16", help="of `prepare`: of A and B")
+    parser.add_argument("--file", action="append", default=[], help="of `prepare`: template file to measure too")
     parser.add_argument("--variant", action="append", default=[], help="of `prepare`: params of gemm_few_rows to measure too")
     parser.add_argument("--sweep", action="store_true", help="of `prepare`: measure variants of every kind")
     options = parser.parse_args()

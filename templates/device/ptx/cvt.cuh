@@ -130,6 +130,18 @@ template <> __device__ inline u32 pack<s8>(f32 lo, f32 hi) {
   return (a & 0xff) | (b & 0xff) << 8;
 }
 
+// Returns a result, an f32 or an s32, as it is stored: 8-bit types saturate.
+template <class O, class X> __device__ inline O rounded(X x) {
+  if constexpr (sizeof(O) == 1) {
+    const u8 bits = static_cast<u8>(pack<O>(x, 0));
+    return reinterpret_cast<const O&>(bits);
+  } else if constexpr (sizeof(O) == 2) {
+    return from_f32<O>(x);
+  } else {
+    return x;
+  }
+}
+
 // Converts two e4m3, in the low half of `bytes`, to a pair of a 16-bit T, in the same order. Exact for both types.
 template <class T> __device__ inline u32 widen(u32 bytes);
 template <> __device__ inline u32 widen<f16>(u32 bytes) {

@@ -23,14 +23,14 @@ template <int Bytes> __device__ inline uint4 load_16(const void* from) {
   }
   return x;
 }
-// The same for what a block reads once and no thread writes while the kernel runs: loads of 16 bytes do not displace
-// what is in L1, and L2 fetches the surrounding 128 bytes.
+// The same for what a block reads once: loads of 16 bytes do not displace what is in L1, and L2 fetches the surrounding
+// 128 bytes. They are not `.nc`, which ptxas moves past griddepcontrol.wait.
 template <int Bytes> __device__ inline uint4 load_16_once(const void* from) {
   if constexpr (Bytes < 16) {
     return load_16<Bytes>(from);
   } else {
     uint4 x;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
                  : "l"(__cvta_generic_to_global(from)));
     return x;

@@ -4,8 +4,8 @@
 
 // What Warps warps have made of Rows x Columns sums, in shared memory. Four columns more, so that a warp's stores use
 // all banks.
-template <int Warps, int Rows, int Columns> struct FewRowsSums {
-  f32 sums[Warps][Rows][Columns + 4];
+template <class Sum, int Warps, int Rows, int Columns> struct FewRowsSums {
+  Sum sums[Warps][Rows][Columns + 4];
 
   // Writes this warp's, the Sums of a RowStep, a row of D after the other.
   template <class Sums> __device__ void publish(const Sums& of) {
@@ -19,8 +19,8 @@ template <int Warps, int Rows, int Columns> struct FewRowsSums {
           sums[warp][i * 8 + lane % 4 * 2 + r % 2][j * 16 + r / 2 * 8 + lane / 4] = of.x[j][i][r];
   }
   // Returns the sum of what all warps have published.
-  __device__ f32 sum(int row, int column) const {
-    f32 sum = sums[0][row][column];
+  __device__ Sum sum(int row, int column) const {
+    Sum sum = sums[0][row][column];
 #pragma unroll
     for (int warp = 1; warp < Warps; ++warp) sum += sums[warp][row][column];
     return sum;

@@ -8,18 +8,6 @@
 #include "device/tile/register_tile.cuh"
 #include "device/tile/shared_tile.cuh"
 
-// Returns a result as it is stored.
-template <class O, class X> __device__ inline O rounded(X x) {
-  if constexpr (sizeof(O) == 1) {
-    const u8 bits = static_cast<u8>(pack<O>(x, 0));
-    return reinterpret_cast<const O&>(bits);
-  } else if constexpr (sizeof(O) == 2) {
-    return from_f32<O>(x);
-  } else {
-    return x;
-  }
-}
-
 // Stores two neighbouring elements, rounded.
 template <class Shared, class X> __device__ inline void store_pair(Shared& to, int row, int column, X lo, X hi) {
   using O = typename Shared::Element;
