@@ -18,6 +18,7 @@
 //! let     SLOTS   = CONSUMERS * TILES              "of queries"
 //! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + (2 - TRANSPOSE_ONCE) * DV) + 64 * STAGES + 16 * SLOTS + 8, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//! let     USES    = KV_HEADS == 0 ? 0 : M * HEADS / KV_HEADS / (1 + CAUSAL) "queries for which a value is multiplied"
 //!
 //! require sizeof(T) == 1                           "numbers of 8 bits"
 //! require DV % 64 == 0                             "values are transposed 64 elements at a time"
@@ -41,10 +42,13 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD, DV)  bits 1
 //!
+//! preset  HD = 64, BM = 192, BN = 160, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 64 && given(mask) == 0 && USES >= 4096
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
+//! preset  HD = 128, BM = 128, BN = 192, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && N >= 2048 && given(mask) == 0 && USES >= 2048
 //! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
+//! preset  HD = 256, BM = 128, BN = 96, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 256 && given(mask) == 0 && USES >= 4096
 //! preset  HD = 256, BM = 128, BN = 96
 
 #include "device/epilogue/log_sums.cuh"
