@@ -10,16 +10,21 @@
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
 //!
+//! param   TRANSPOSE_ONCE = 0 in {0, 1}             "1: the blocks first transpose all values together, into global memory; 0: each transposes those of its steps"
+//!
 //! let     CLUSTER = 1                              "blocks that load keys together"
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
 //! let     SLOTS   = CONSUMERS * TILES              "of queries"
-//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + 2 * DV) + 64 * STAGES + 16 * SLOTS, 1024)
+//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + (2 - TRANSPOSE_ONCE) * DV) + 64 * STAGES + 16 * SLOTS + 8, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
+//! let     USES    = KV_HEADS == 0 ? 0 : M * HEADS / KV_HEADS / (1 + CAUSAL) "queries for which a value is multiplied"
 //!
 //! require sizeof(T) == 1                           "numbers of 8 bits"
 //! require DV % 64 == 0                             "values are transposed 64 elements at a time"
 //! require SMEM + 1024 * given(mask) <= device.smem_per_block "the tiles must fit in shared memory, and what is found of a mask"
+//! require TRANSPOSE_ONCE == 0 || PERSISTENT == 1 && STAGES >= 2 && DV <= HD "the tiles that are transposed use the memory of two steps of keys"
+//! require TRANSPOSE_ONCE == 0 || given(mask) == 0  "under a mask not all values may be needed"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
 //! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 196) "output, scores and weights must fit in registers"
 //! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
@@ -30,14 +35,20 @@
 //!
 //! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
 //!
+//! workspace values TRANSPOSE_ONCE * KV_HEADS * ceil_div(N, BN) * BN * DV  "transposed, tile by tile"
+//! workspace transposed 12 * TRANSPOSE_ONCE  zero   "counters of TransposedValues"
+//!
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD, DV)  bits 1
 //!
+//! preset  HD = 64, BM = 192, BN = 160, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 64 && given(mask) == 0 && USES >= 4096
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
+//! preset  HD = 128, BM = 128, BN = 192, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && N >= 2048 && given(mask) == 0 && USES >= 2048
 //! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
+//! preset  HD = 256, BM = 128, BN = 96, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 256 && given(mask) == 0 && USES >= 4096
 //! preset  HD = 256, BM = 128, BN = 96
 
 #include "device/epilogue/log_sums.cuh"
@@ -90,21 +101,29 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
-    View<f32, 2> L, u8* counter, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+    View<f32, 2> L, u8* counter, u8* values, u8* transposed, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) {
     for (bool& none : smem.none) none = false;
     smem.queries.init(1);
     smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
-    smem.values.init(kTransposers);
-    smem.turned.init(CONSUMERS, kTransposers);
+    smem.values.init(TRANSPOSE_ONCE ? CONSUMERS : kTransposers);
+    smem.turned.init(CONSUMERS, TRANSPOSE_ONCE ? 1 : kTransposers);
     init_found(smem);
   }
   __syncthreads();
+  const TransposedValues<BN, DV> turned(values, transposed, dims.KV_HEADS, dims.N);
+  if constexpr (TRANSPOSE_ONCE) turned.make<THREADS>(smem, V);
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if (thread >= 0) {
     give_registers<kLoadRegisters>();
-    if (thread >= 32 && thread < 32 + 32 * kTransposers) {
+    if constexpr (TRANSPOSE_ONCE) {
+      Tiles tiles(dims);
+      if (thread < 32) {
+        turned.await();
+        load_attention_backwards<CONSUMERS>(smem, Q, K, turned, tiles);
+      }
+    } else if (thread >= 32 && thread < 32 + 32 * kTransposers) {
       transpose_values(smem, thread / 32 - 1);
     } else if constexpr (kMaskGiven) {
       if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);

@@ -133,6 +133,28 @@ TEST_CASE("attention takes queries, keys and values of 8 bits with scales of hea
   passes({"M=40", "N=200", "HD=64", "VD=192"});
 }
 
+TEST_CASE("values of 8 bits are transposed once by all blocks, whatever their order, and as often as a block does it") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t cell = 0;
+  for (const char* policy : {":policy=lazy,seed=6", ":policy=eager,seed=2", ":policy=random,seed=3", ":processors=1"}) {
+    const auto passes = [&](std::vector<std::string> words) {
+      if (!testing::takes(cell++)) return;
+      words.insert(words.begin(), {"attention", kDevice, std::string(kEmulator) + policy, "T=e4m3", "HEADS=4",
+                                   "KV_HEADS=2", "LSE=1", "PERSISTENT=1", "TRANSPOSE_ONCE=1"});
+      check_passes(words);
+    };
+    passes({"M=260", "N=900", "HD=128", "BM=128", "BN=192", "TILES=2", "STAGES=3"});
+    passes({"M=260", "N=500", "HD=128", "CAUSAL=1", "BM=128", "BN=96", "VD=64"});
+    passes({"M=300", "N=310", "HD=64", "CAUSAL=1", "BM=192", "BN=160", "SCALED=1", "TILES=2"});
+    passes({"M=200", "N=150", "HD=256", "BM=128", "BN=96", "TILES=2"});
+    passes({"M=130", "N=0", "HD=128"});
+  }
+  const CommandResult result = run_command({"plan", "attention", "T=e4m3", "HEADS=2", "KV_HEADS=1", "M=40", "N=200",
+                                            "HD=128", "TRANSPOSE_ONCE=1", "--hook", "mask=k <= q", "--arch", "sm_90a"});
+  CHECK(result.exit == 1);
+  CHECK(result.err.find("under a mask not all values may be needed") != std::string::npos);
+}
+
 TEST_CASE("values of 8 bits that are not whole units of their transposition are refused") {
   const CommandResult result = run_command(
       {"plan", "attention", "T=e4m3", "HEADS=2", "KV_HEADS=1", "M=40", "N=200", "HD=128", "VD=96", "--arch", "sm_90a"});

@@ -1,8 +1,9 @@
 #pragma once
 // The shared memory and the tiles of attention whose operands are e4m3, by wgmma, which takes them only along K. So the
-// values of a step are transposed in shared memory, by warps between the one that loads and those that multiply. T, HD
-// and the params of the file are the template's.
+// values of a step are transposed in shared memory, by warps between the one that loads and those that multiply, or
+// with TRANSPOSE_ONCE those of all steps before. T, HD and the params of the file are the template's.
 #include "device/pipeline/tma_attention.cuh"
+#include "device/pipeline/transposed_values.cuh"
 #include "device/tile/attention_hooks.cuh"
 #include "device/tile/mma_e4m3_tile.cuh"
 #include "device/tile/online_softmax.cuh"
@@ -19,23 +20,34 @@ using Weights = wgmma::Words<T, BN>;
 using Softmax = OnlineSoftmax<Scores, 4, 4>;  // weights of up to 2^8, below 448, the greatest e4m3
 constexpr bool kQueriesHeld = false;
 
-struct Smem {
-  static constexpr bool kTransposes = true;
+// Values as they are loaded: of a step, or of a tile that is transposed before any keys are loaded.
+template <bool Once> struct KeysAndValues {
+  SharedTile<T, BN, HD> k[STAGES];
+  SharedTile<T, BN, DV> v[STAGES];
+};
+template <> struct KeysAndValues<true> {
+  union {
+    SharedTile<T, BN, HD> k[STAGES];
+    SharedTile<T, BN, DV> v[2];
+  };
+};
+
+struct Smem : KeysAndValues<TRANSPOSE_ONCE> {
+  static constexpr bool kTransposes = TRANSPOSE_ONCE == 0;
   static constexpr int kBlocks = CLUSTER;
   using Transposed = TransposedBytes<BN, DV>;
 
   Queries q[SLOTS];
-  SharedTile<T, BN, HD> k[STAGES];
-  SharedTile<T, BN, DV> v[STAGES];
   Transposed transposed[STAGES];
   Pipeline<STAGES> keys, values, turned;
+  int drawn[2];  // tiles of TransposedValues
   Pipeline<SLOTS> queries;  // the slots of tile i: consumers 0, 1, ..., then those of tile i + 1
   PublishedSteps<STAGES, kMaskGiven> published;
   bool none[STAGES];  // that a slot has no values, and none follow
 
   // The values as the second product takes them, and their ring.
   __device__ const Transposed& factor(u32 slot) const { return transposed[slot]; }
-  __device__ auto& factors() { return turned; }
+  __device__ auto& factors() { return kTransposes ? turned : values; }
 };
 static_assert(sizeof(Smem) <= SMEM);
 

@@ -96,14 +96,23 @@ template <class Smem, class Ring> __device__ inline void publish_no_values(Smem&
   }
 }
 
+// Loads the values of a step into the next slot of their ring. Called by one thread.
+template <class Smem, class Ring, class Work>
+__device__ inline void load_values(Smem& smem, Ring& values, const CUtensorMap& V, int rank, const Work& work,
+                                   int step) {
+  const u32 slot = values.acquire(sizeof(smem.v[0]));
+  tma::load_shares<Smem::kBlocks>(smem.v[slot], V, smem.values.full[slot], rank,
+                                  work.key_at(step * smem.v[0].kRows).at);
+}
+
 // The same for all of a block's tiles, with keys and values in rings of their own, `smem.keys` and `smem.values`, from
 // the last step to the first; the values of a step follow the keys of the next. The queries of each consumer are a slot
 // of `smem.queries`, in `smem.q`; of a tile without keys they are announced, but not loaded. With Smem::kBlocks blocks
 // in a cluster, whose tiles have the same keys, each loads its share of them into all. The next tile is looked up once
-// the first loads of a tile are on their way. Called by a warp.
-template <int Consumers, class Smem, class Tiles>
-__device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K,
-                                                const CUtensorMap& V, Tiles& tiles) {
+// the first loads of a tile are on their way. V is what load_values takes. Called by a warp.
+template <int Consumers, class Smem, class Values, class Tiles>
+__device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q, const CUtensorMap& K, const Values& V,
+                                                Tiles& tiles) {
   using Work = typename Tiles::Work;
   Producer queries(smem.queries);
   Producer keys(smem.keys), values(smem.values);
@@ -126,9 +135,7 @@ __device__ inline void load_attention_backwards(Smem& smem, const CUtensorMap& Q
     for (int step = last; step >= 0; --step) {
       if (issues) {
         if (step > 0) load_keys(step - 1, work);
-        const u32 slot = values.acquire(sizeof(smem.v[0]));
-        tma::load_shares<Smem::kBlocks>(smem.v[slot], V, smem.values.full[slot], rank,
-                                        work.key_at(step * smem.v[0].kRows).at);
+        load_values(smem, values, V, rank, work, step);
       }
       if constexpr (Tiles::kPublished)
         if (step == last) tiles.look_ahead();
