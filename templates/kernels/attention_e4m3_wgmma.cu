@@ -101,7 +101,8 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
-    View<f32, 2> L, u8* counter, u8* values, u8* transposed, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+    View<f32, 2> L, u8* counter, u8* values, u8* transposed, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) {
     for (bool& none : smem.none) none = false;
