@@ -128,7 +128,7 @@ Json to_json(const OutputCheck& check) {
 }  // namespace
 
 bool TrialCheck::passed() const {
-  return std::all_of(outputs.begin(), outputs.end(), [](const OutputCheck& check) { return check.passed(); });
+  return left.empty() && std::ranges::all_of(outputs, [](const OutputCheck& check) { return check.passed(); });
 }
 
 Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
@@ -138,7 +138,9 @@ Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choice
   for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
   if (choices.consistent) CLI_CHECK(compute_inputs(engine, plan, request, choices, tensors));
   CLI_ASSIGN(Launch launch, engine.prepare(request));
-  Trial trial{std::move(request), std::move(choices), std::move(tensors), std::move(launch), std::move(notes)};
+  CLI_ASSIGN(std::vector<ZeroedWorkspace> zeroed, give_zeroed_workspaces(engine, launch));
+  Trial trial{std::move(request), std::move(choices), std::move(tensors),
+              std::move(zeroed),  std::move(launch),  std::move(notes)};
   CLI_CHECK(check_names(trial));
   return trial;
 }
@@ -173,19 +175,29 @@ Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial) {
                check_output(tensor, reference->second, {check.strictness, trial.launch.plan().sum_bits}));
     check.outputs.push_back(std::move(output));
   }
+  for (const ZeroedWorkspace& workspace : trial.zeroed) {
+    CLI_ASSIGN(const std::int64_t bytes, count_nonzero(workspace));
+    if (bytes > 0) check.left.push_back({workspace.name, bytes});
+  }
   return check;
 }
 
 std::string describe(const TrialCheck& check) {
   std::string text;
   for (const OutputCheck& output : check.outputs) text += describe(output, check.strictness);
+  for (const LeftWorkspace& left : check.left)
+    text += fmt::format("            workspace {}: {} bytes are not zero, as the next launch needs them\n", left.name,
+                        left.bytes);
   return text;
 }
 
 Json to_json(const TrialCheck& check) {
   Json outputs = Json::array();
   for (const OutputCheck& output : check.outputs) outputs.push_back(to_json(output));
-  return {{"passed", check.passed()}, {"compared", name_of(check.strictness)}, {"outputs", outputs}};
+  Json left = Json::array();
+  for (const LeftWorkspace& workspace : check.left)
+    left.push_back({{"workspace", workspace.name}, {"nonzero_bytes", workspace.bytes}});
+  return {{"passed", check.passed()}, {"compared", name_of(check.strictness)}, {"outputs", outputs}, {"left", left}};
 }
 
 }  // namespace tma_jit::cli

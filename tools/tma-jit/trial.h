@@ -9,6 +9,7 @@
 #include "console.h"
 #include "request.h"
 #include "tensors.h"
+#include "zeroed_workspaces.h"
 
 namespace tma_jit::cli {
 
@@ -16,6 +17,7 @@ struct Trial {
   Request request;  // with the tensors
   DataChoices choices;
   std::vector<DeviceTensor> tensors;
+  std::vector<ZeroedWorkspace> zeroed;
   Launch launch;
   std::vector<std::string> notes;  // what there is to say of the files
 };
@@ -36,14 +38,22 @@ struct OutputCheck {
   bool passed() const { return comparison.passed() && stray_bytes == 0; }
 };
 
+// A workspace that the launch should have left zero.
+struct LeftWorkspace {
+  std::string name;
+  std::int64_t bytes = 0;  // that are not
+};
+
 struct TrialCheck {
   std::vector<OutputCheck> outputs;
+  std::vector<LeftWorkspace> left;
   Strictness strictness = Strictness::tolerant;
   bool passed() const;
 };
 
-// Runs the reference with the same configuration on the same inputs and compares every output element. The inputs must
-// not have changed since `trial` ran, and it must have run.
+// Runs the reference with the same configuration on the same inputs and compares every output element; also finds
+// workspaces that the next launch needs zero and that are not. The inputs must not have changed since `trial` ran, and
+// it must have run.
 [[nodiscard]] Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
 
 // Return one or more lines for display, and an object.

@@ -51,12 +51,11 @@ template <int Keys, int Size> struct TransposedValues {
     }
     if (threadIdx.x == 0) {
       bulk::wait<0>();
-      fence::proxy_async_global();
       if (made > 0) global::add_release(&counters[1], made);
     }
-    __syncthreads();
   }
-  // Waits until the tiles of all blocks are done. Called once by the warp that loads them.
+  // Waits until the tiles of all blocks are done; those of this one have then left its slots, too. Called once by the
+  // warp that loads them.
   __device__ void await() const {
     global::await(&counters[1], heads * steps);
     fence::proxy_async_global();

@@ -1,0 +1,55 @@
+// A workspace that must be zero is zero again after a launch, or --check says so.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "command.h"
+
+namespace tma_jit::cli {
+namespace {
+
+// The last block to come resets the counter, of as many as BLOCKS says.
+constexpr const char* kTemplate = R"(//! kernel counted
+//! arch sm_90a
+//! dim N in 1..1000
+//! param BLOCKS = 0 in 0..100
+//! tensor A : f32[N]
+//! tensor D : f32[N] out
+//! workspace counter 4 zero
+//! launch grid ceil_div(N, 32) block 32
+//! reference counted_reference grid 1 block 32
+#ifndef TMA_JIT_REFERENCE
+extern "C" __global__ void counted(View<const f32, 1> A, View<f32, 1> D, u8* counter, const Dims dims) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < dims.N) D.data[i] = A.data[i];
+  if (threadIdx.x == 0) atomicInc(reinterpret_cast<u32*>(counter), BLOCKS - 1);
+}
+#else
+extern "C" __global__ void counted_reference(View<const f32, 1> A, View<f64, 1> D, const Dims dims) {
+  for (int i = threadIdx.x; i < dims.N; i += 32) D.data[i] = A.data[i];
+}
+#endif
+)";
+
+}  // namespace
+
+TEST_CASE("a workspace that a launch does not leave as the next one needs it fails the check, though outputs are right") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string file = (scratch_folder() / "counted.cu").string();
+  std::ofstream(file) << kTemplate;
+  const auto run = [&](const std::string& blocks, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"run", file, "N=200", "--check", "--device", "emulator:sm_90a", blocks};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const CommandResult right = run("BLOCKS=7");
+  CHECK_MESSAGE(right.exit == 0, right.out << right.err);
+  const CommandResult left = run("BLOCKS=8");
+  CHECK(left.exit == 1);
+  CHECK_MESSAGE(left.out.find("workspace counter: 1 bytes are not zero, as the next launch needs them") !=
+                    std::string::npos,
+                left.out << left.err);
+  CHECK(run("BLOCKS=8", {"--json"}).out.find(R"("nonzero_bytes": 1)") != std::string::npos);
+}
+
+}  // namespace tma_jit::cli
