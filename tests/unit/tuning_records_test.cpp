@@ -211,6 +211,18 @@ TEST_CASE("A record that may not decide hides none of a later layer, near or the
   CHECK_FALSE(book.find(record_of(64), [](const TuningRecord&) { return false; }));
 }
 
+TEST_CASE("A faster record that may not decide hides none of the same file, near or the same") {
+  tuning::RecordBook book;
+  book.add_layer("joined",
+                 {record_of(64, 1), record_of(64, 5), record_of(64, 6), record_of(4097, 1), record_of(4100, 5)});
+  const auto current = [](const TuningRecord& record) { return record.us > 1; };
+  const auto same = book.find(record_of(64), current), near = book.find(record_of(4096), current);
+  REQUIRE(same);
+  CHECK(same->record.us == 5);
+  REQUIRE(near);
+  CHECK(near->record.dims.at("M") == 4100);
+}
+
 TEST_CASE("Records of other conditions are of other problems") {
   TuningRecord unusual = record_of(64, 1);
   unusual.conditions = "A at 2, B rows 4";
