@@ -12,10 +12,10 @@ namespace tma_jit::tuning {
 // not.
 [[nodiscard]] std::string conditions_of(const Options& options);
 
-// Returns the conditions of the request's engine, and what differs from packed tensors, with rows padded to 16 bytes, at
-// aligned addresses: "A at 2, B rows 4, C strided". Numbers are the greatest powers of two that divide an address, or
-// the distances in bytes of a tensor's rows, if that is less than 16; the elements of a strided tensor's rows lie apart.
-// A request without tensors has only the conditions of its engine.
+// Returns the conditions of the request's engine, and what differs from packed tensors, with rows padded to 16 bytes,
+// at aligned addresses: "A at 2, B rows 4, C strided". Numbers are the greatest powers of two that divide an address,
+// or the distances in bytes of a tensor's rows, if that is less than 16; the elements of a strided tensor's rows lie
+// apart. A request without tensors has only the conditions of its engine.
 [[nodiscard]] std::string conditions_of(const Request& request, const std::string& engine);
 
 }  // namespace tma_jit::tuning

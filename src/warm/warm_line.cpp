@@ -237,7 +237,7 @@ Result<WarmLine> parse_warm_line(std::string_view text) {
     try {
       TMA_JIT_CHECK(read_field(field, value, line));
     } catch (const Json::exception& fault) {
-      return failure(ErrorCode::parse, "{}: {}", field, fault.what());
+      return failure(ErrorCode::parse, "{}: {}", field, words_of(fault));
     }
   }
   if (line.request.kernel.empty()) return failure(ErrorCode::parse, "the line names no kernel");

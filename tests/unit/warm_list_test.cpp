@@ -134,6 +134,8 @@ TEST_CASE("a number of a warm list that is no integer of 64 bits is refused, and
       CHECK(refused(field, number).starts_with(std::string(name) + " is "));
     }
   }
+  CHECK(refused(R"("fixed": [#])", "8") == "fixed: type must be string, but is number");
+  CHECK(refused(R"("fixed": #)", "[").starts_with("not a JSON object: parse error at line 1"));
   CHECK(refused(R"("dims": {"M": #})", R"("8")") ==
         "dims.M is \"8\"; a whole number from -9223372036854775808 to 9223372036854775807 is wanted");
   CHECK(refused(R"("tensors": {"A": {"type": "f32", "shape": #, "strides": [8, 1]}})", "8") ==
