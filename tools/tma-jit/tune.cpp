@@ -52,6 +52,12 @@ void report_ruled_out(const Console& console, const std::vector<TuneTrial>& tria
   if (count > kRuledOutShown) console.report("  left out  {} more, which --json lists\n", count - kRuledOutShown);
 }
 
+// Returns why no record is made of the request; null if one is.
+const char* unrecorded(const Request& request) {
+  if (!request.file.empty()) return "names a file";
+  return request.reference || request.inputs ? "is for a reference" : nullptr;
+}
+
 void report(const Console& console, const TuneResult& result, const std::string& place) {
   if (result.error) {
     console.tell(placed_at(place, *result.error));
@@ -65,8 +71,8 @@ void report(const Console& console, const TuneResult& result, const std::string&
   if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
   console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
   console.report("  timed     {}\n", result.method);
-  if (!result.request.file.empty())
-    console.report("  record    none: the request names a file, and such requests are planned without records\n");
+  if (const char* const why = unrecorded(result.request); why != nullptr)
+    console.report("  record    none: the request {}, and such requests are planned without records\n", why);
   report_ruled_out(console, result.trials);
   if (result.drift > kDriftTold) {
     console.note(
@@ -166,7 +172,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
     Json& object = list.emplace_back(parse_json(json_of(results[i])));
     if (!asked.places[i].empty()) object["place"] = asked.places[i];
     faults += results[i].error ? 1 : 0;
-    recorded += !results[i].error && results[i].request.file.empty() ? 1 : 0;
+    recorded += !results[i].error && unrecorded(results[i].request) == nullptr ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
   if (!file.empty() && recorded > 0) settings.console.report("records are in {}\n", file.string());
