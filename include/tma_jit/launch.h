@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <tma_jit/artifact.h>
 #include <tma_jit/plan.h>
+#include <tma_jit/request.h>
 
 struct CUstream_st;
 
@@ -63,6 +66,10 @@ class TMA_JIT_API Function {
 
   [[nodiscard]] Result<void> operator()(std::initializer_list<Tensor> tensors, Stream stream = nullptr);
   [[nodiscard]] Result<void> operator()(const Tensor* tensors, std::size_t count, Stream stream = nullptr);
+  // The same with other values of scalars than the request's, by name; kernels do not depend on them. Fails (not_found)
+  // if the kernel has no such scalar, and (invalid_argument) if its type cannot hold the value.
+  [[nodiscard]] Result<void> operator()(const Tensor* tensors, std::size_t count,
+                                        const std::map<std::string, Scalar>& scalars, Stream stream = nullptr);
 
   // Returns the tensors of a call that omits the optional ones that the params exclude, as indices into the template's
   // declarations. Thread-safe.

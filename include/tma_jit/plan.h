@@ -131,6 +131,7 @@ struct Plan {
   int sum_bits = 0;  // bits of precision of accumulated products, if fewer than f32 has; 0: as f32
   // Whether it runs the template's float64 reference, or what computes inputs as one (TMA_JIT_REFERENCE is defined).
   bool reference = false;
+  bool inputs = false;                                         // of those with `reference`, whether it computes inputs
   std::vector<std::pair<std::string, std::int64_t>> config{};  // all params
   std::map<std::string, std::int64_t> pins{};                  // those whose values the request gave
   std::string record{};  // the tuning record that decided, for display; empty: none

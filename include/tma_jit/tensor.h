@@ -20,7 +20,8 @@ struct Tensor {
   std::array<std::int64_t, kMaxRank> shape{};
   std::array<std::int64_t, kMaxRank> strides{};
 
-  // Packed: the last dimension is contiguous.
+  // Packed: the last dimension is contiguous. A stride that 64 bits cannot hold is INT64_MAX; `prepare` rejects a
+  // tensor of that many elements.
   TMA_JIT_API static Tensor row_major(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape);
   TMA_JIT_API static Tensor strided(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape,
                                     std::initializer_list<std::int64_t> strides);
@@ -28,10 +29,11 @@ struct Tensor {
   TMA_JIT_API static Tensor row_major(const void* address, DType dtype, std::initializer_list<std::int64_t> shape);
   TMA_JIT_API static Tensor strided(const void* address, DType dtype, std::initializer_list<std::int64_t> shape,
                                     std::initializer_list<std::int64_t> strides);
+  TMA_JIT_API static Tensor row_major(std::uint64_t address, DType dtype, int rank, const std::int64_t* shape);
   TMA_JIT_API static Tensor strided(std::uint64_t address, DType dtype, int rank, const std::int64_t* shape,
                                     const std::int64_t* strides);
 
-  // Returns the product of the extents; 1 for rank 0.
+  // Returns the product of the extents, INT64_MAX if 64 bits cannot hold it; 1 for rank 0.
   TMA_JIT_API std::int64_t elements() const;
 };
 

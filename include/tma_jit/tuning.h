@@ -24,7 +24,11 @@ struct TuningRecord {
   std::map<std::string, std::int64_t> dims{};
   std::string hooks{};  // 16 hex digits of the SHA-256 of the hooks' texts; empty if the kernel has no hooks
   std::map<std::string, std::int64_t> pins{};  // the params whose values the request gave
-  std::string device{};                        // DeviceInfo::name
+  // What was unusual: "without TMA, within h100, for sm_90, A at 2, B rows 4, C strided" where the engine's options
+  // left out TMA, set limits or a target, and where a tensor's address or the distances of its rows are no multiples of
+  // 16 bytes (but of 2 and 4), or the elements of its rows lie apart.
+  std::string conditions{};
+  std::string device{};  // DeviceInfo::name
   int sm_count = 0;
   // The choice.
   std::string file{};    // the template file's stem

@@ -130,11 +130,7 @@ Array read_torch(nb::handle object, const char* name) {
 }
 
 void set_packed_strides(Tensor& tensor) {
-  std::int64_t step = 1;
-  for (auto i = static_cast<std::size_t>(tensor.rank); i-- > 0;) {
-    tensor.strides[i] = step;
-    step *= tensor.shape[i];
-  }
+  tensor = Tensor::row_major(tensor.address, tensor.dtype, tensor.rank, tensor.shape.data());
 }
 
 // Returns the type of "<f4" and the like. A type that NumPy does not know itself, such as bfloat16, is named by

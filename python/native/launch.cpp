@@ -150,8 +150,9 @@ class PythonFunction {
   PythonFunction(const PythonFunction&) = delete;
   PythonFunction& operator=(const PythonFunction&) = delete;
 
-  void call(const nb::args& given, nb::handle given_stream) {
+  void call(const nb::args& given, nb::handle given_stream, nb::handle given_scalars) {
     const Stream stream = read_stream(given_stream);
+    const std::map<std::string, Scalar> scalars = read_scalars(given_scalars);
     const std::size_t count = given.size();
     if (count > kTensorsMax) raise_invalid(kernel_ + ": a function takes at most 32 tensors");
     const auto& usual = function_.usual_tensors();
@@ -173,8 +174,8 @@ class PythonFunction {
     }
     const std::size_t all = shortened ? names_.size() : count;
     auto called = unlocked([&] {
-      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, stream)
-                               : function_(tensors.data(), all, stream);
+      return engine.emulated() ? call_mirrored(engine, {tensors.data(), all}, hosted, scalars, stream)
+                               : function_(tensors.data(), all, scalars, stream);
     });
     if (!called) [[unlikely]]
       raise(called.error());
@@ -192,14 +193,14 @@ class PythonFunction {
 
   // `hosted` are those of the tensors that are in the host's memory.
   Result<void> call_mirrored(PythonEngine& engine, std::span<const Tensor> tensors, std::span<Tensor* const> hosted,
-                             Stream stream) {
+                             const std::map<std::string, Scalar>& scalars, Stream stream) {
     auto mirror = Mirror::of(*engine, hosted);
     if (!mirror) return tl::make_unexpected(std::move(mirror).error());
     for (std::size_t i = 0; i < std::min(tensors.size(), output_.size()); ++i) {
       if (output_[i]) mirror->mark_output(tensors[i]);
     }
     if (auto sent = mirror->upload(); !sent) return sent;
-    if (auto called = function_(tensors.data(), tensors.size(), stream); !called) return called;
+    if (auto called = function_(tensors.data(), tensors.size(), scalars, stream); !called) return called;
     return mirror->download();
   }
 
@@ -352,8 +353,10 @@ void bind_launch(nb::module_& module, nb::class_<PythonEngine>& engine) {
   nb::class_<PythonFunction>(module, "Function", nb::type_slots(collected<PythonFunction>()),
                              "A kernel that finds or prepares the launch for the shapes of each call.")
       .def("__call__", &PythonFunction::call, nb::arg("tensors"), nb::kw_only(), nb::arg("stream") = nb::none(),
-           nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None) -> None"),
-           "Tensors in the order of `tensors`; None stands for an absent one.")
+           nb::arg("scalars") = nb::none(),
+           nb::sig("def __call__(self, *tensors: typing.Any, stream: typing.Any = None, scalars: "
+                   "collections.abc.Mapping[str, float] | None = None) -> None"),
+           "Tensors in the order of `tensors`; None stands for an absent one. `scalars` replace values of the request.")
       .def_prop_ro(
           "tensors", [](const PythonFunction& self) { return nb::tuple(nb::cast(self.names())); },
           nb::sig("def tensors(self) -> tuple[str, ...]"));

@@ -47,7 +47,12 @@ void add_tensor(KernelRequest& request, nb::handle name, nb::handle object) {
   if (named.array.tensor.rank > 0) request.arrays.push_back(std::move(named));
 }
 
-using Setter = void (*)(KernelRequest& request, nb::handle value);
+// A part of a request: `set` takes what the keyword of that name may be, `get` returns such a value.
+struct Part {
+  std::string_view keyword;
+  void (*set)(KernelRequest& request, nb::handle value);
+  nb::object (*get)(const KernelRequest& request);
+};
 
 // Returns the list of what any iterable but a text gives.
 nb::object listed(nb::handle value) {
@@ -71,6 +76,12 @@ nb::dict mapped(nb::handle value) {
   throw nb::cast_error();
 }
 
+std::map<std::string, Scalar> scalars_in(nb::handle value) {
+  std::map<std::string, Scalar> scalars;
+  for (const auto [name, scalar] : mapped(value)) scalars[nb::cast<std::string>(name)] = read_scalar(name, scalar);
+  return scalars;
+}
+
 // Sets a member of the request from a value of the same form; a list from any iterable.
 template <auto member> void set(KernelRequest& request, nb::handle value) {
   auto& part = request.request.*member;
@@ -82,43 +93,63 @@ template <auto member> void set(KernelRequest& request, nb::handle value) {
   }
 }
 
-// Every part of a request by its keyword.
-constexpr std::pair<std::string_view, Setter> kParts[] = {
+template <auto member> nb::object get(const KernelRequest& request) {
+  return nb::cast(request.request.*member);
+}
+
+std::map<std::string, std::string> type_names(const KernelRequest& request) {
+  std::map<std::string, std::string> names;
+  for (const auto& [name, type] : request.request.types) names[name] = name_of(type);
+  return names;
+}
+
+constexpr Part kParts[] = {
     {"tensors",
      [](KernelRequest& request, nb::handle value) {
        for (const auto [name, array] : mapped(value)) add_tensor(request, name, array);
+     },
+     [](const KernelRequest& request) -> nb::object {
+       nb::dict tensors;
+       for (const NamedArray& named : request.arrays) tensors[named.name.c_str()] = named.array.object;
+       return std::move(tensors);
      }},
     {"types",
      [](KernelRequest& request, nb::handle value) {
        for (const auto [name, type] : mapped(value)) {
          request.request.types[nb::cast<std::string>(name)] = read_dtype(type);
        }
-     }},
+     },
+     [](const KernelRequest& request) { return nb::cast(type_names(request)); }},
     {"scalars",
      [](KernelRequest& request, nb::handle value) {
-       for (const auto [name, scalar] : mapped(value)) {
-         request.request.scalars[nb::cast<std::string>(name)] = read_scalar(name, scalar);
+       for (auto& [name, scalar] : scalars_in(value)) request.request.scalars[name] = scalar;
+     },
+     [](const KernelRequest& request) -> nb::object {
+       nb::dict scalars;
+       for (const auto& [name, scalar] : request.request.scalars) {
+         scalars[name.c_str()] = std::visit([](auto value) -> nb::object { return nb::cast(value); }, scalar);
        }
+       return std::move(scalars);
      }},
-    {"hooks", set<&Request::hooks>},
-    {"dims", set<&Request::dims>},
-    {"params", set<&Request::params>},
-    {"operands", set<&Request::operands>},
-    {"fixed", set<&Request::fixed>},
-    {"present", set<&Request::present>},
-    {"workspaces", set<&Request::workspaces>},
-    {"file", set<&Request::file>},
-    {"sm_budget", set<&Request::sm_budget>},
-    {"reference", set<&Request::reference>},
-    {"untrusted_hooks", set<&Request::untrusted_hooks>},
+    {"hooks", set<&Request::hooks>, get<&Request::hooks>},
+    {"dims", set<&Request::dims>, get<&Request::dims>},
+    {"params", set<&Request::params>, get<&Request::params>},
+    {"operands", set<&Request::operands>, get<&Request::operands>},
+    {"fixed", set<&Request::fixed>, get<&Request::fixed>},
+    {"present", set<&Request::present>, get<&Request::present>},
+    {"workspaces", set<&Request::workspaces>, get<&Request::workspaces>},
+    {"file", set<&Request::file>, get<&Request::file>},
+    {"sm_budget", set<&Request::sm_budget>, get<&Request::sm_budget>},
+    {"reference", set<&Request::reference>, get<&Request::reference>},
+    {"untrusted_hooks", set<&Request::untrusted_hooks>, get<&Request::untrusted_hooks>},
 };
 
 void set_part(KernelRequest& request, nb::handle name, nb::handle value) {
   const std::string keyword = read_name(name);
-  for (const auto& [part, setter] : kParts) {
-    if (part != keyword) continue;
+  for (const Part& part : kParts) {
+    if (part.keyword != keyword) continue;
     try {
-      if (!value.is_none()) setter(request, value);
+      if (!value.is_none()) part.set(request, value);
     } catch (const nb::cast_error&) {
       raise_invalid(keyword + " cannot be " + shown(value));
     }
@@ -140,11 +171,29 @@ KernelRequest make_request(nb::handle kernel, const nb::kwargs& keywords) {
   return request;
 }
 
+// Returns what copies and pickles a request: a call that makes it. Arrays are pickled as their libraries do.
+nb::tuple reduced(nb::handle self) {
+  const auto& request = nb::cast<KernelRequest&>(self);
+  nb::dict keywords;
+  for (const Part& part : kParts) keywords[nb::str(part.keyword.data(), part.keyword.size())] = part.get(request);
+  const nb::object partial = nb::module_::import_("functools").attr("partial");
+  return nb::make_tuple(partial(self.type(), request.request.kernel, **keywords), nb::tuple());
+}
+
 }  // namespace
+
+std::map<std::string, Scalar> read_scalars(nb::handle given) {
+  if (given.is_none()) return {};
+  try {
+    return scalars_in(given);
+  } catch (const nb::cast_error&) {
+    raise_invalid("scalars cannot be " + shown(given));
+  }
+}
 
 bool is_part_of_plan(std::string_view keyword) {
   if (keyword == "tensors" || keyword == "scalars") return false;
-  return std::ranges::find(kParts, keyword, &std::pair<std::string_view, Setter>::first) != std::ranges::end(kParts);
+  return std::ranges::find(kParts, keyword, &Part::keyword) != std::ranges::end(kParts);
 }
 
 Array held_array(nb::handle object, const std::string& name) {
@@ -171,11 +220,8 @@ void bind_request(nb::module_& module) {
       .def_prop_ro("kernel", [](const KernelRequest& self) { return text_of(self.request.kernel); })
       .def_prop_ro("dims", [](const KernelRequest& self) { return self.request.dims; })
       .def_prop_ro("params", [](const KernelRequest& self) { return self.request.params; })
-      .def_prop_ro("types", [](const KernelRequest& self) {
-        std::map<std::string, std::string> types;
-        for (const auto& [name, type] : self.request.types) types[name] = name_of(type);
-        return types;
-      });
+      .def_prop_ro("types", type_names)
+      .def("__reduce__", reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 }  // namespace tma_jit::python

@@ -1,6 +1,7 @@
 // A request for a kernel with the arrays that it names.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct KernelRequest {
 // Reads the words of a call: a Request, or a kernel's name and keywords. A keyword that names no part of a request is a
 // scalar if its value is a number, else a tensor.
 KernelRequest read_request(const nb::args& args, const nb::kwargs& keywords);
+
+// Returns the values of scalars by name, from a mapping or None.
+std::map<std::string, Scalar> read_scalars(nb::handle given);
 
 // Returns whether a keyword of a request names what its plan decides: any part but tensors and scalars.
 bool is_part_of_plan(std::string_view keyword);

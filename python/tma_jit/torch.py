@@ -24,6 +24,7 @@ _TYPES = {"u8": torch.uint8, "s8": torch.int8, "s16": torch.int16, "s32": torch.
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _Form = tuple[tuple[Any, ...], torch.dtype]  # the extents, which may be symbolic, and the type of a tensor
 _engines: dict[torch.device, Engine] = {}
+_functions: dict[tuple[Any, ...], Function] = {}
 
 
 def use(device: str | torch.device, engine: Engine) -> None:
@@ -32,7 +33,7 @@ def use(device: str | torch.device, engine: Engine) -> None:
     if device.type == "cuda" and device.index is None:
         device = torch.device("cuda", torch.cuda.current_device())
     _engines[device] = engine
-    _function.cache_clear()
+    _functions.clear()
 
 
 def engine_of(device: torch.device) -> Engine:
@@ -45,17 +46,20 @@ def engine_of(device: torch.device) -> Engine:
     return _engines[device]
 
 
-@functools.cache
-def _function(device: torch.device, kernel: str, parts: tuple[tuple[str, Any], ...]) -> Function:
-    """`parts` are the keywords of a request, with tuples of pairs in place of dictionaries."""
-    given = {name: dict(part) if name != "operands" else list(part) for name, part in parts if part}
-    return engine_of(device).function(kernel, **given)
+def _function(device: torch.device, kernel: str, parts: tuple[tuple[str, Any], ...], scalars: Mapping[str, Any]) -> Function:
+    """One function serves all values of scalars. `parts` are the keywords of a request, with tuples of pairs in place of dictionaries."""
+    key = (device, kernel, parts)
+    if key not in _functions:
+        given = {name: dict(part) if name != "operands" else list(part) for name, part in parts if part}
+        _functions[key] = engine_of(device).function(kernel, scalars=scalars, **given)
+    return _functions[key]
 
 
-def _call(kernel: str, parts: tuple[tuple[str, Any], ...], tensors: Mapping[str, torch.Tensor], device: torch.device) -> None:
-    function = _function(device, kernel, parts)
+def _call(kernel: str, parts: tuple[tuple[str, Any], ...], tensors: Mapping[str, torch.Tensor], device: torch.device,
+          scalars: Mapping[str, Any] | None = None) -> None:
+    function = _function(device, kernel, parts, scalars or {})
     stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None
-    function(*(tensors.get(name) for name in function.tensors), stream=stream)
+    function(*(tensors.get(name) for name in function.tensors), stream=stream, scalars=scalars)
 
 
 def _pairs(values: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
@@ -175,7 +179,7 @@ def op(name: str, kernel: str, *, hooks: Mapping[str, str] | None = None, params
         file, made = known_forms(tuple((tensor.shape, tensor.dtype) for tensor in given))
         results = [given[0].new_empty(shape, dtype=dtype) for shape, dtype in made]
         tensors = dict(zip(inputs, given)) | {output["name"]: result for output, result in zip(file.outputs, results)}
-        _call(kernel, (*same, ("scalars", _pairs(values))), tensors, given[0].device)
+        _call(kernel, same, tensors, given[0].device, values)
         return results[0] if single else tuple(results)
 
     torch.library.register_fake(name, fake)

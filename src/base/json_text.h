@@ -2,6 +2,7 @@
 // few megabytes of "[" overflows the stack. No JSON of this library nests deeply.
 #pragma once
 
+#include <exception>
 #include <string_view>
 
 #include <tma_jit/error.h>
@@ -16,6 +17,13 @@ inline constexpr int kJsonDepthMax = 16;
 // text need not be valid JSON.
 [[nodiscard]] bool is_too_deep(std::string_view json);
 
+// Returns what an exception of nlohmann's says without its kind and number: "type must be string, but is number".
+inline std::string_view words_of(const std::exception& fault) {
+  const std::string_view words = fault.what();
+  const std::size_t kind = words.find("] ");
+  return words.starts_with('[') && kind != words.npos ? words.substr(kind + 2) : words;
+}
+
 // Parses JSON from outside the library; every such text must be read with it. `Json` is an nlohmann::basic_json. Fails
 // (parse) if the text is not JSON, or, before parsing, if it nests too deeply.
 template <class Json> [[nodiscard]] Result<Json> read_json(std::string_view text) {
@@ -23,7 +31,7 @@ template <class Json> [[nodiscard]] Result<Json> read_json(std::string_view text
   try {
     return Json::parse(text);
   } catch (const typename Json::exception& fault) {
-    return failure(ErrorCode::parse, "{}", fault.what());
+    return failure(ErrorCode::parse, "{}", words_of(fault));
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 
 #include <tma_jit/tensor.h>
 
@@ -7,6 +8,11 @@ namespace {
 
 std::uint64_t as_address(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 }  // namespace
@@ -23,14 +29,18 @@ Tensor Tensor::strided(std::uint64_t address, DType dtype, int rank, const std::
   return tensor;
 }
 
-Tensor Tensor::row_major(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape) {
+Tensor Tensor::row_major(std::uint64_t address, DType dtype, int rank, const std::int64_t* shape) {
   std::array<std::int64_t, kMaxRank> strides{};
   std::int64_t stride = 1;
-  for (int i = std::min(static_cast<int>(shape.size()), kMaxRank); i-- > 0;) {
+  for (int i = std::clamp(rank, 0, kMaxRank); i-- > 0;) {
     strides[static_cast<std::size_t>(i)] = stride;
-    stride *= std::max<std::int64_t>(shape.begin()[i], 1);
+    stride = product_of(stride, std::max<std::int64_t>(shape[i], 1));
   }
-  return strided(address, dtype, static_cast<int>(shape.size()), shape.begin(), strides.data());
+  return strided(address, dtype, rank, shape, strides.data());
+}
+
+Tensor Tensor::row_major(std::uint64_t address, DType dtype, std::initializer_list<std::int64_t> shape) {
+  return row_major(address, dtype, static_cast<int>(shape.size()), shape.begin());
 }
 
 // A list of strides that is shorter than the shape must not be read past its end. The rank then becomes -1, which
@@ -52,7 +62,11 @@ Tensor Tensor::strided(const void* address, DType dtype, std::initializer_list<s
 
 std::int64_t Tensor::elements() const {
   std::int64_t product = 1;
-  for (int i = 0; i < std::clamp(rank, 0, kMaxRank); ++i) product *= shape[static_cast<std::size_t>(i)];
+  for (int i = 0; i < std::clamp(rank, 0, kMaxRank); ++i) {
+    const std::int64_t extent = shape[static_cast<std::size_t>(i)];
+    if (extent == 0) return 0;
+    product = product_of(product, extent);
+  }
   return product;
 }
 

@@ -7,6 +7,7 @@
 #include "plan/planner.h"
 #include "source/emit.h"
 #include "source/preamble.h"
+#include "tuning/conditions.h"
 
 namespace tma_jit {
 namespace {
@@ -154,7 +155,8 @@ engine::Records::Planning Engine::State::planning(const DeviceInfo& facts) {
                 {{source::kPreambleName, source::preamble_includes(hooks)}, {file.file(), file.text()}},
                 header_lookup(*this));
           },
-          templates.headers_fixed()};
+          templates.headers_fixed(),
+          tuning::conditions_of(options)};
 }
 
 Result<Source> Engine::State::emit(const Plan& plan) {

@@ -48,7 +48,7 @@ Result<std::pair<Artifact, std::string>> read(std::string_view metadata) {
     TMA_JIT_ASSIGN(const Json fields, read_json<Json>(metadata.substr(0, metadata.find('\n'))));
     return artifact_and_compiler_in(fields);
   } catch (const Json::exception& error) {
-    return failure(ErrorCode::parse, "{}", error.what());
+    return failure(ErrorCode::parse, "{}", words_of(error));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/failure.h"
+#include "core/scalar_image.h"
 #include "engine/function_key.h"
 #include "engine/function_table.h"
 #include "engine/launch_swap.h"
@@ -93,7 +94,26 @@ class CallArguments {
   void** list_ = pointers_.data();
 };
 
-Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Stream stream) {
+using Scalars = std::map<std::string, Scalar>;
+
+Result<void> write_scalars(const driver::Prepared& prepared, const Scalars& scalars, const driver::Arguments& from,
+                           CallArguments& to) {
+  for (const auto& [name, value] : scalars) {
+    const auto found = std::ranges::find_if(prepared.plan.arguments, [&](const Argument& argument) {
+      return argument.kind == Argument::Kind::scalar && argument.name == name;
+    });
+    if (found == prepared.plan.arguments.end()) {
+      return failure(ErrorCode::not_found, "{}: there is no scalar \"{}\"", prepared.plan.kernel, name);
+    }
+    auto image = scalar_image(name, found->dtype, value);
+    if (!image) return failure(image.error().code, "{}: {}", prepared.plan.kernel, image.error().message);
+    const auto index = static_cast<std::size_t>(found - prepared.plan.arguments.begin());
+    std::ranges::copy(*image, to.at(from.offset(index)));
+  }
+  return {};
+}
+
+Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, const Scalars& scalars, Stream stream) {
   const driver::Prepared& prepared = *entry.launch->prepared;
   CallArguments arguments(entry.launch->arguments);
   for (std::size_t i = 0; i < entry.argument_of.size(); ++i) {
@@ -104,6 +124,7 @@ Result<void> call(const engine::FunctionEntry& entry, const Tensor* tensors, Str
     TMA_JIT_CHECK(driver::write_address(prepared.kernel->context(), argument, tensors[i].address,
                                         arguments.at(entry.launch->arguments.offset(index)), true));
   }
+  if (!scalars.empty()) TMA_JIT_CHECK(write_scalars(prepared, scalars, entry.launch->arguments, arguments));
   return driver::launch(prepared, arguments.pointers(), stream);
 }
 
@@ -211,10 +232,14 @@ Result<void> Function::operator()(std::initializer_list<Tensor> tensors, Stream 
 }
 
 Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stream stream) {
+  return (*this)(tensors, count, {}, stream);
+}
+
+Result<void> Function::operator()(const Tensor* tensors, std::size_t count, const Scalars& scalars, Stream stream) {
   if (count != state_->tensors.size() && count == state_->usual.size()) {
     std::array<Tensor, engine::kFunctionTensorsMax> all{};
     for (std::size_t i = 0; i < count; ++i) all[state_->usual[i]] = tensors[i];
-    return (*this)(all.data(), state_->tensors.size(), stream);
+    return (*this)(all.data(), state_->tensors.size(), scalars, stream);
   }
   if (count != state_->tensors.size()) {
     return failure(ErrorCode::invalid_argument, "{}: {} tensors given, it takes {}: {}", state_->request.kernel, count,
@@ -228,7 +253,7 @@ Result<void> Function::operator()(const Tensor* tensors, std::size_t count, Stre
     TMA_JIT_ASSIGN(entry, state_->find(key, tensors, stream));
     entry = state_->current(entry, stream);
   }
-  return call(*entry, tensors, stream);
+  return call(*entry, tensors, scalars, stream);
 }
 
 Result<Function> Engine::function(const Request& request) {

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "engine/state.h"
+#include "tuning/conditions.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/tuner.h"
@@ -46,12 +47,16 @@ LiveTuning::LiveTuning(Engine::State& state)
                          pace_.stop();
                        }}) {}
 
+TuningRecord LiveTuning::problem_of(const Request& request, const Plan& plan, const DeviceInfo& device) const {
+  return tuning::problem_of(plan, device, tuning::conditions_of(request, tuning::conditions_of(state_.options)));
+}
+
 // Returns whether tuning the request would give a record that its plans follow, and there is none yet.
 bool LiveTuning::may_measure(const Request& request, const Plan& plan) {
   if (tuning::tuning_in_this_thread() || !tuning::is_open(request) || !request.workspaces.empty()) return false;
   if (state_.misses.sealed() || request.params.size() == plan.config.size()) return false;
   const auto facts = state_.facts_for(request);
-  return facts && (plan.record.empty() || !state_.records.know(plan, *facts));
+  return facts && (plan.record.empty() || !state_.records.know(problem_of(request, plan, *facts), *facts));
 }
 
 // Counts a problem whose tuning ends without a choice.
@@ -138,7 +143,7 @@ bool LiveTuning::wants(const Request& request, const Plan& plan) {
 void LiveTuning::add(const Request& request, const Plan& plan, std::function<void(bool tuned)> settle) {
   const auto facts = state_.facts_for(request);
   if (!facts) return settle(false);
-  background_.add({tuning::problem_key(tuning::problem_of(plan, *facts)), request, std::move(settle)});
+  background_.add({tuning::problem_key(problem_of(request, plan, *facts)), request, std::move(settle)});
 }
 
 void LiveTuning::end() {

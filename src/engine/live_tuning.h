@@ -46,6 +46,7 @@ class LiveTuning {
  private:
   using Outcome = tuning::Background::Outcome;
 
+  TuningRecord problem_of(const Request& request, const Plan& plan, const DeviceInfo& device) const;
   bool may_measure(const Request& request, const Plan& plan);
   Outcome tune(const Request& request, TuneOptions options, const tuning::Conduct& conduct);
   Outcome tune_in_background(const Request& request);

@@ -10,6 +10,7 @@
 #include "plan/planner.h"
 #include "plan/problem.h"
 #include "source/preamble.h"
+#include "tuning/conditions.h"
 #include "tuning/pinned.h"
 #include "tuning/problem_key.h"
 #include "tuning/record_file.h"
@@ -33,16 +34,25 @@ std::string words_of(const tuning::Advice& advice) {
 }
 
 // Returns the problem of a request as a record without a choice.
-TuningRecord record_of(const Request& request, plan::Problem&& problem, const DeviceInfo& device) {
+TuningRecord record_of(const Request& request, plan::Problem&& problem, const DeviceInfo& device,
+                       std::string conditions) {
   TuningRecord record;
   record.kernel = request.kernel;
   record.pins = request.params;
+  record.conditions = std::move(conditions);
   record.types = std::move(problem.types);
   record.dims = std::move(problem.dims);
   record.hooks = tuning::digest_of(problem.hooks);
   record.device = device.name;
   record.sm_count = device.sm_count;
   return record;
+}
+
+// Returns the conditions whose records may decide: those of the request before those that are usual.
+std::vector<std::string> conditions_for(const Request& request, const Records::Planning& planning) {
+  std::vector<std::string> conditions = {tuning::conditions_of(request, planning.conditions)};
+  if (!conditions.front().empty()) conditions.emplace_back();
+  return conditions;
 }
 
 // Returns the request's plan with the configuration that was advised.
@@ -171,14 +181,14 @@ bool Records::is_current(const TuningRecord& record, source::HookNeeds hooks, co
 
 template <class File, class Use>
 void Records::visit(const Lookup& lookup, const tuning::RecordBook& book, const File& file, const Use& use) {
-  const auto& [request, device, planning] = lookup;
+  const auto& [request, device, planning, conditions] = lookup;
   for (const std::string_view stem : book.files(request.kernel)) {
     const templates::TemplatePointer declared = file(stem);
     auto problem = declared != nullptr ? plan::problem_of(*declared, request, device) : std::nullopt;
     if (!problem) continue;
     const source::HookNeeds hooks = needs_of(request, problem->tensor_operands);
     const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
-    auto advice = book.of(record_of(request, *std::move(problem), device), current);
+    auto advice = book.of(record_of(request, *std::move(problem), device, conditions), current);
     if (advice && use(*std::move(advice))) return;
   }
 }
@@ -187,12 +197,15 @@ std::optional<Plan> Records::recorded(const Request& request, const DeviceInfo& 
   if (options_.policy == TuningPolicy::off || !tuning::is_open(request)) return std::nullopt;
   std::optional<Plan> decided;
   const auto file = [&](std::string_view stem) { return planning.file(request.kernel, stem); };
-  visit({request, device, planning}, *book(device), file, [&](tuning::Advice&& advice) {
-    Result<Plan> made = plan_by(std::move(advice), request, planning);
-    if (!made) return false;
-    decided = *std::move(made);
-    return true;
-  });
+  for (const std::string& conditions : conditions_for(request, planning)) {
+    visit({request, device, planning, conditions}, *book(device), file, [&](tuning::Advice&& advice) {
+      Result<Plan> made = plan_by(std::move(advice), request, planning);
+      if (!made) return false;
+      decided = *std::move(made);
+      return true;
+    });
+    if (decided) break;
+  }
   return decided;
 }
 
@@ -207,7 +220,8 @@ std::optional<tuning::Advice> Records::known(const Request& request, const Devic
                                                                         : templates::TemplatePointer();
     return declared != nullptr ? declared : planning.file(request.kernel, stem);
   };
-  visit({request, device, planning}, book, file, [&](tuning::Advice&& advice) {
+  const std::string conditions = tuning::conditions_of(request, planning.conditions);
+  visit({request, device, planning, conditions}, book, file, [&](tuning::Advice&& advice) {
     // Without tensors they are packed, as every configuration takes them; a plan makes sure.
     if (!request.tensors.empty()) {
       const auto chosen = planning.file(request.kernel, advice.record.file);
@@ -224,17 +238,19 @@ std::optional<Plan> Records::advised(const Request& request, const Plan& preset,
   if (options_.policy == TuningPolicy::off || !tuning::is_open(request)) return std::nullopt;
   const source::HookNeeds hooks = needs_of(request, source::has_tensor_operand(preset));
   const auto current = [&](const TuningRecord& record) { return is_current(record, hooks, planning); };
-  auto advice = book(device)->find(tuning::problem_of(preset, device), current);
-  if (!advice) return std::nullopt;
-  const bool nearest = advice->nearest;
-  Result<Plan> made = plan_by(*std::move(advice), request, planning);
-  if (!made) return std::nullopt;
-  if (nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour) return std::nullopt;
-  return *std::move(made);
+  for (std::string& conditions : conditions_for(request, planning)) {
+    auto advice = book(device)->find(tuning::problem_of(preset, device, std::move(conditions)), current);
+    if (!advice) continue;
+    const bool nearest = advice->nearest;
+    Result<Plan> made = plan_by(*std::move(advice), request, planning);
+    if (!made || (nearest && made->work.cycles > preset.work.cycles * kWorthANeighbour)) continue;
+    return *std::move(made);
+  }
+  return std::nullopt;
 }
 
-bool Records::know(const Plan& plan, const DeviceInfo& device) {
-  return book(device)->of(tuning::problem_of(plan, device)).has_value();
+bool Records::know(const TuningRecord& problem, const DeviceInfo& device) {
+  return book(device)->of(problem).has_value();
 }
 
 }  // namespace engine

@@ -47,6 +47,7 @@ class Records {
     // Returns what a template includes, with what hooks need.
     std::function<Result<std::vector<Header>>(const templates::Template&, source::HookNeeds)> headers;
     bool headers_fixed = false;  // whether headers are those that the library ships
+    std::string conditions{};    // the engine's (tuning/conditions.h)
   };
 
   // Returns the plan with the configuration of the record of the very problem that is asked for, as a file that records
@@ -69,8 +70,8 @@ class Records {
   // Returns the digest by which records of the request identify a file of its kernel; "" if there is none.
   std::string digest(const Request& request, std::string_view stem, const Planning& planning);
 
-  // Returns whether there is a record of the very problem that was planned.
-  bool know(const Plan& plan, const DeviceInfo& device);
+  // Returns whether there is a record of this very problem, which was planned for `device`.
+  bool know(const TuningRecord& problem, const DeviceInfo& device);
 
   const std::filesystem::path& user_file() const { return user_file_; }
 
@@ -97,6 +98,7 @@ class Records {
     const Request& request;
     const DeviceInfo& device;
     const Planning& planning;
+    const std::string& conditions;
   };
   // Calls `use` with records of the request's problem in `book` whose templates are current, until it returns true.
   // `file` returns what is known of a file by its stem; null if it is no file of the kernel.

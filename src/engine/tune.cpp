@@ -3,6 +3,7 @@
 
 #include "core/sm_budget.h"
 #include "engine/state.h"
+#include "tuning/conditions.h"
 #include "tuning/tuner.h"
 
 namespace tma_jit {
@@ -23,6 +24,7 @@ tuning::Conduct conduct_of(Engine::State& state) {
     const auto version = state.device.driver_version();
     return version ? fmt::format("{}.{}", *version / 1000, *version % 1000 / 10) : std::string();
   };
+  conduct.conditions = tuning::conditions_of(state.options);
   conduct.ready_worker = [&state] { state.builder.compiler().ready_worker(); };
   auto facts = state.device.facts();
   if (!facts) return conduct;

@@ -109,6 +109,7 @@ Result<Plan> assemble(Values& values, const std::vector<Condition>& conditions) 
   Plan plan;
   plan.kernel = kernel.kernel;
   plan.reference = binding.stand_in() != nullptr;
+  plan.inputs = binding.request->inputs;
   plan.entry = plan.reference ? binding.stand_in()->entry : kernel.kernel;
   plan.file = kernel.file();
   plan.body = kernel.text();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include <tma_jit/device.h>
 #include <tma_jit/tuning.h>
@@ -30,6 +31,7 @@ struct Conduct {
   std::function<Result<void>()> make_folder{};
   // Returns the version of the compiler, which it opens, and of the driver; "" if there is none.
   std::function<std::string()> compiler{}, driver{};
+  std::string conditions{};  // of the engine (tuning/conditions.h)
   // Makes one more worker of the compiler ready to compile, if there may be one.
   std::function<void()> ready_worker{};
   // Called before the first measurement; an error ends the tuning of all requests.

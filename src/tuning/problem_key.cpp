@@ -67,7 +67,8 @@ bool same_device(const TuningRecord& a, const TuningRecord& b) {
 }
 
 bool same_family(const TuningRecord& a, const TuningRecord& b) {
-  return a.kernel == b.kernel && a.types == b.types && a.hooks == b.hooks && a.pins == b.pins && same_device(a, b);
+  return a.kernel == b.kernel && a.types == b.types && a.hooks == b.hooks && a.pins == b.pins &&
+         a.conditions == b.conditions && same_device(a, b);
 }
 
 bool same_problem(const TuningRecord& a, const TuningRecord& b) {
@@ -80,16 +81,18 @@ std::string problem_key(const TuningRecord& record) {
   for (const auto& [name, type] : record.types) key += fmt::format("\n{}={}", name, name_of(type));
   for (const auto& [name, value] : record.dims) key += fmt::format("\n{}={}", name, value);
   for (const auto& [name, value] : record.pins) key += fmt::format("\npinned {}={}", name, value);
+  if (!record.conditions.empty()) key += "\n" + record.conditions;
   return key;
 }
 
-TuningRecord problem_of(const Plan& plan, const DeviceInfo& device) {
+TuningRecord problem_of(const Plan& plan, const DeviceInfo& device, std::string conditions) {
   TuningRecord record;
   record.kernel = plan.kernel;
   record.types = types_of(plan);
   for (const DimValue& dim : plan.dims) record.dims[dim.name] = dim.value;
   record.hooks = digest_of(plan.hooks);
   record.pins = plan.pins;
+  record.conditions = std::move(conditions);
   record.device = device.name;
   record.sm_count = device.sm_count;
   return record;

@@ -11,7 +11,7 @@
 namespace tma_jit::tuning {
 
 // Returns whether two records are of one problem on one model of device: kernel, types, dims, hooks, pinned params,
-// device and number of SMs.
+// conditions, device and number of SMs.
 [[nodiscard]] bool same_problem(const TuningRecord& a, const TuningRecord& b);
 // Returns the same without the dims: the records among which the nearest one is searched.
 [[nodiscard]] bool same_family(const TuningRecord& a, const TuningRecord& b);
@@ -22,8 +22,8 @@ namespace tma_jit::tuning {
 // Returns a text that is equal for records of one problem.
 [[nodiscard]] std::string problem_key(const TuningRecord& record);
 
-// Returns the problem of a plan as a record without a choice.
-[[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device);
+// Returns the problem of a plan as a record without a choice; `conditions` are those of its request (conditions_of).
+[[nodiscard]] TuningRecord problem_of(const Plan& plan, const DeviceInfo& device, std::string conditions = {});
 // Returns the digest of hooks by their names and texts; empty if there are none.
 [[nodiscard]] std::string digest_of(const std::vector<Hook>& hooks);
 // Returns 16 hex digits of a text's SHA-256.

@@ -37,9 +37,8 @@ void RecordBook::add_layer(std::string origin, const std::vector<TuningRecord>& 
 
 std::optional<Advice> RecordBook::of(const TuningRecord& problem, const Current& is_current) const {
   for (const SharedLayer& layer : layers_) {
-    auto known = layer->of(problem);
-    if (known && is_current(known->record))
-      return Advice{std::move(known->record), layer->origin(), false, {known->line, layer}};
+    auto known = layer->of(problem, is_current);
+    if (known) return Advice{std::move(known->record), layer->origin(), false, {known->line, layer}};
   }
   return std::nullopt;
 }
@@ -50,8 +49,8 @@ std::optional<Advice> RecordBook::find(const TuningRecord& problem, const Curren
   double least = std::nextafter(kNearest, 1);
   for (const SharedLayer& layer : layers_) {
     double far = least;
-    auto nearer = layer->nearest(problem, far);
-    if (!nearer || !is_current(*nearer)) continue;
+    auto nearer = layer->nearest(problem, is_current, far);
+    if (!nearer) continue;
     least = far;
     nearest = Advice{*std::move(nearer), layer->origin(), true};
   }

@@ -1,7 +1,6 @@
 // The records that an engine's plans follow, in layers: the first layer with a record of a problem decides.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,13 +35,6 @@ struct Advice {
   SharedLine line{};     // empty where `nearest`
 };
 
-// Whether a record may decide. One that may not hides none of a later layer.
-using Current = std::function<bool(const TuningRecord&)>;
-
-inline bool any_record(const TuningRecord&) {
-  return true;
-}
-
 // Thread-safe once filled, because it is then immutable.
 class RecordBook {
  public:
@@ -55,8 +47,8 @@ class RecordBook {
   [[nodiscard]] std::optional<Advice> of(const TuningRecord& problem, const Current& is_current = any_record) const;
 
   // Returns the first current record of this problem. If there is none, returns the nearest one of all layers: of those
-  // with the same kernel, types, hooks and device, the one with the least sum of |log2(dim / its dim)|, if that is at
-  // most kNearest; the earliest of equals. A dim of 0 is near only to 0.
+  // with the same kernel, types, hooks, conditions and device, the one with the least sum of |log2(dim / its dim)|, if
+  // that is at most kNearest; the earliest of equals. A dim of 0 is near only to 0.
   [[nodiscard]] std::optional<Advice> find(const TuningRecord& problem, const Current& is_current = any_record) const;
 
   bool empty() const { return layers_.empty(); }

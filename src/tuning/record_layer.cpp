@@ -74,17 +74,19 @@ std::optional<TuningRecord> RecordLayer::record_of(const Entry& entry) {
   return written ? std::optional(tuning::record_of(*written)) : std::nullopt;
 }
 
-std::optional<RecordLayer::Found> RecordLayer::of(const TuningRecord& problem) const {
+std::optional<RecordLayer::Found> RecordLayer::of(const TuningRecord& problem, const Current& is_current) const {
   std::optional<Found> fastest;
   for (const Entry& entry : std::ranges::equal_range(entries_, problem_text(problem), {}, &Entry::problem)) {
     auto record = record_of(entry);
     if (!record || !same_device(*record, problem)) continue;  // all the rest is the same, as the text is
-    if (!fastest || record->us < fastest->record.us) fastest = Found{*std::move(record), entry.line};
+    if (fastest && record->us >= fastest->record.us) continue;
+    if (is_current(*record)) fastest = Found{*std::move(record), entry.line};
   }
   return fastest;
 }
 
-std::optional<TuningRecord> RecordLayer::nearest(const TuningRecord& problem, double& far) const {
+std::optional<TuningRecord> RecordLayer::nearest(const TuningRecord& problem, const Current& is_current,
+                                                 double& far) const {
   const std::string alike = types_text(problem);
   std::optional<TuningRecord> nearest;
   for (auto entry = std::ranges::lower_bound(entries_, alike, {}, &Entry::problem);
@@ -95,7 +97,7 @@ std::optional<TuningRecord> RecordLayer::nearest(const TuningRecord& problem, do
     auto record = record_of(*entry);
     if (!record || !same_family(*record, problem)) continue;
     const bool faster = nearest && same_problem(*record, *nearest) && record->us < nearest->us;
-    if (distant == far && !faster) continue;
+    if ((distant == far && !faster) || !is_current(*record)) continue;
     far = distant;
     nearest = std::move(record);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@
 #include "tuning/written_record.h"
 
 namespace tma_jit::tuning {
+
+// Whether a record may decide. One that may not hides no other.
+using Current = std::function<bool(const TuningRecord&)>;
+
+inline bool any_record(const TuningRecord&) {
+  return true;
+}
 
 // Immutable once sorted, and then thread-safe.
 class RecordLayer {
@@ -35,12 +43,13 @@ class RecordLayer {
     TuningRecord record;
     std::string_view line;  // empty if it was added as a value
   };
-  // Returns the record of the problem. Of several the fastest is used, the first of equal ones.
-  [[nodiscard]] std::optional<Found> of(const TuningRecord& problem) const;
-  // Returns the record with the least distance from the problem that is less than `far`, and lowers `far` to it; the
-  // first of equals. Only records of the same kernel, types, hooks and device are compared, by the sum of
-  // |log2(dim / its dim)|.
-  [[nodiscard]] std::optional<TuningRecord> nearest(const TuningRecord& problem, double& far) const;
+  // Returns the current record of the problem. Of several the fastest is used, the first of equal ones.
+  [[nodiscard]] std::optional<Found> of(const TuningRecord& problem, const Current& is_current = any_record) const;
+  // Returns the current record with the least distance from the problem that is less than `far`, and lowers `far` to
+  // it; the first of equals. Only records of the same kernel, types, hooks, conditions and device are compared, by the
+  // sum of |log2(dim / its dim)|.
+  [[nodiscard]] std::optional<TuningRecord> nearest(const TuningRecord& problem, const Current& is_current,
+                                                    double& far) const;
 
   const std::string& origin() const { return origin_; }
   std::string_view text() const { return text_; }

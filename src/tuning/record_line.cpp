@@ -39,9 +39,10 @@ Result<void> read_text(const std::string& field, const Json& value, std::string&
 // A field that a later version added is a parse error, so that the line is not used but kept unchanged.
 Result<void> read_field(const std::string& field, const Json& value, TuningRecord& record) {
   static constexpr std::pair<std::string_view, std::string TuningRecord::*> kTexts[] = {
-      {"kernel", &TuningRecord::kernel},    {"hooks", &TuningRecord::hooks},   {"device", &TuningRecord::device},
-      {"file", &TuningRecord::file},        {"digest", &TuningRecord::digest}, {"driver", &TuningRecord::driver},
-      {"compiler", &TuningRecord::compiler}};
+      {"kernel", &TuningRecord::kernel},     {"hooks", &TuningRecord::hooks},
+      {"device", &TuningRecord::device},     {"file", &TuningRecord::file},
+      {"digest", &TuningRecord::digest},     {"driver", &TuningRecord::driver},
+      {"compiler", &TuningRecord::compiler}, {"conditions", &TuningRecord::conditions}};
   for (const auto& [name, text] : kTexts) {
     if (name == field) return read_text(field, value, record.*text);
   }
@@ -91,6 +92,7 @@ std::string tuning_line(const TuningRecord& record) {
                {"dims", Json(record.dims)},
                {"hooks", record.hooks}};
   if (!record.pins.empty()) line["pins"] = record.pins;
+  if (!record.conditions.empty()) line["conditions"] = record.conditions;
   const Json choice = {{"device", record.device},
                        {"sm_count", record.sm_count},
                        {"file", record.file},

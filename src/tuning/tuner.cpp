@@ -7,6 +7,7 @@
 #include "core/failure.h"
 #include "core/sm_budget.h"
 #include "tuning/build_ahead.h"
+#include "tuning/conditions.h"
 #include "tuning/contest.h"
 #include "tuning/file_lock.h"
 #include "tuning/pinned.h"
@@ -120,8 +121,12 @@ class Tuning {
     TMA_JIT_ASSIGN(const Plan plan, engine_.plan(without_addresses(request)));
     const std::string stem = std::filesystem::path(plan.file).stem();
     const std::string digest = conduct_.digest ? conduct_.digest(request, stem) : std::string();
-    return tuning::short_digest(tuning::problem_key(tuning::problem_of(plan, within_budget(device_, request))) + "\n" +
-                                digest);
+    return tuning::short_digest(tuning::problem_key(problem_of(plan, request)) + "\n" + digest);
+  }
+
+  TuningRecord problem_of(const Plan& plan, const Request& request) const {
+    return tuning::problem_of(plan, within_budget(device_, request),
+                              tuning::conditions_of(request, conduct_.conditions));
   }
 
   // Measures, unless another process of this machine has meanwhile. That one may go on with the next request before
@@ -188,7 +193,7 @@ class Tuning {
     TMA_JIT_ASSIGN(std::vector<Candidate> candidates, candidates_of(request));
     TMA_JIT_ASSIGN(tuning::Contest contest,
                    tuning::Contest::prepare(engine_, request, std::move(candidates), conduct_));
-    TuningRecord problem = tuning::problem_of(contest.plan(), within_budget(device_, request));
+    TuningRecord problem = problem_of(contest.plan(), request);
     problem.pins = request.params;  // of the plan, which is a candidate's, all params are
     if (!compiler_) compiler_ = opening.valid() ? opening.get() : std::string();
     tuning::TrialLog log(tuning::trial_file(records_), tuning::problem_key(problem) + "\n" + *compiler_);

@@ -113,7 +113,8 @@ bool read_problem(Cursor& line, WrittenRecord& record) {
   const bool whole = line.take("{\"kernel\":") && line.text(record.kernel, ",\"types\":{") &&
                      read_types(line, record.types) && line.take(",\"dims\":{") && read_integers(line, record.dims) &&
                      line.take(",\"hooks\":") && line.text(record.hooks) &&
-                     (!line.take(",\"pins\":{") || (read_integers(line, record.pins) && !record.pins.empty()));
+                     (!line.take(",\"pins\":{") || (read_integers(line, record.pins) && !record.pins.empty())) &&
+                     (!line.take(",\"conditions\":") || (line.text(record.conditions) && !record.conditions.empty()));
   record.problem = line.since(0);
   return whole;
 }
@@ -165,6 +166,7 @@ TuningRecord record_of(const WrittenRecord& written) {
           .dims = integers_of(written.dims),
           .hooks = std::string(written.hooks),
           .pins = integers_of(written.pins),
+          .conditions = std::string(written.conditions),
           .device = std::string(written.device),
           .sm_count = written.sm_count,
           .file = std::string(written.file),
@@ -205,6 +207,7 @@ std::string problem_text(const TuningRecord& record) {
   append_integers(text, record.dims);
   text.append(",\"hooks\":\"").append(record.hooks).append("\"");
   if (!record.pins.empty()) append_integers(text.append(",\"pins\":{"), record.pins);
+  if (!record.conditions.empty()) text.append(",\"conditions\":\"").append(record.conditions).append("\"");
   return text;
 }
 

@@ -13,8 +13,8 @@ namespace tma_jit::tuning {
 
 // The fields of a line; all texts are parts of it.
 struct WrittenRecord {
-  std::string_view problem;  // the beginning of the line, up to the device: kernel, types, dims, hooks and pins
-  std::string_view kernel, hooks, device, file, digest, driver, compiler;
+  std::string_view problem;  // the beginning of the line, up to the device
+  std::string_view kernel, hooks, conditions, device, file, digest, driver, compiler;
   std::string_view types, dims, pins, params;  // the members of the objects: "K":64,"M":4096
   int sm_count = 0;
   double us = 0, preset_us = 0;

@@ -125,6 +125,8 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
     value.get_to(line.presets);
   } else if (field == "reference") {
     value.get_to(request.reference);
+  } else if (field == "inputs") {
+    value.get_to(request.inputs);
   } else if (field == "sm_budget") {
     TMA_JIT_ASSIGN(request.sm_budget, integer_in<int>(value, field));
   } else if (field == "fixed") {
@@ -147,9 +149,9 @@ Result<void> read_field(const std::string& field, const Json& value, WarmLine& l
   } else if (field == "tensors") {
     return read_tensors(value, request);
   } else {
-    const std::vector<std::string> known = {"kernel",    "arch",     "file",  "presets", "reference",
-                                            "sm_budget", "fixed",    "dims",  "params",  "pins",
-                                            "hooks",     "operands", "types", "tensors", "present"};
+    const std::vector<std::string> known = {"kernel", "arch",    "file",    "presets", "reference", "sm_budget",
+                                            "fixed",  "dims",    "params",  "pins",    "hooks",     "operands",
+                                            "types",  "tensors", "present", "inputs"};
     return unknown_name(failure(ErrorCode::parse, "no field is named \"{}\"", field), field, known);
   }
   return {};
@@ -197,6 +199,7 @@ std::string request_line(const Request& request) {
   put(line, "present", request.present);
   if (request.sm_budget != 0) line["sm_budget"] = request.sm_budget;
   if (request.reference) line["reference"] = true;
+  if (request.inputs) line["inputs"] = true;
   return text_of(line);
 }
 
@@ -220,7 +223,7 @@ std::string warm_line(const Plan& plan) {
   put(line, "hooks", std::move(hooks));
   put(line, "operands", operands_of(plan));
   put(line, "tensors", tensors_of(plan));
-  if (plan.reference) line["reference"] = true;
+  if (plan.reference) line[plan.inputs ? "inputs" : "reference"] = true;
   if (plan.pins.size() < plan.config.size()) put(line, "pins", plan.pins);  // else nothing was planned
   return text_of(line);
 }
@@ -234,7 +237,7 @@ Result<WarmLine> parse_warm_line(std::string_view text) {
     try {
       TMA_JIT_CHECK(read_field(field, value, line));
     } catch (const Json::exception& fault) {
-      return failure(ErrorCode::parse, "{}: {}", field, fault.what());
+      return failure(ErrorCode::parse, "{}: {}", field, words_of(fault));
     }
   }
   if (line.request.kernel.empty()) return failure(ErrorCode::parse, "the line names no kernel");

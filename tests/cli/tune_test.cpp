@@ -55,6 +55,45 @@ TEST_CASE("tune --merge puts records together without a device, and names what i
   CHECK(missing.err.find("a.jsonl: no such file") != std::string::npos);
 }
 
+TEST_CASE("tune takes --pitch and --offset as run does, and makes the folder of its records") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string records = records_named("missing-folder/deeper/placed.jsonl");
+  const auto tune = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"tune",   "--device",     "emulator:sm_90a", "--candidates", "1",      "--warm",
+                                      "--json", "--budget=300", "--records",       records,        "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_command(words);
+  };
+  const auto placed = tune({"copy", "N=2000", "T=f32", "--offset", "S=1"});
+  REQUIRE_MESSAGE(placed.exit == 0, placed.err);
+  CHECK(placed.json()["results"][0]["record"]["conditions"] == "S at 4");
+  const auto rows = tune({"softmax", "M=4", "N=32", "T=f32", "--pitch", "S=33"});
+  REQUIRE_MESSAGE(rows.exit == 0, rows.err);
+  CHECK(rows.json()["results"][0]["record"]["conditions"] == "S rows 4");
+  const auto packed = tune({"copy", "N=2000", "T=f32"});
+  REQUIRE_MESSAGE(packed.exit == 0, packed.err);
+  CHECK(packed.json()["results"][0]["known"] == false);
+  CHECK_FALSE(packed.json()["results"][0]["record"].contains("conditions"));
+  CHECK(tune({"copy", "N=2000", "T=f32", "--offset", "S=1"}).json()["results"][0]["known"] == true);
+  CHECK(tune({"--list", "none.jsonl", "--pitch", "S=33"}).exit == 2);
+  const std::string beneath = records_named("a-file");
+  std::ofstream(beneath) << "\n";
+  const auto unmade = run_command({"tune", "--merge", records, "--records", beneath + "/of.jsonl"});
+  CHECK(unmade.exit == 1);
+  CHECK(unmade.err.find("its folder cannot be made") != std::string::npos);
+}
+
+TEST_CASE("tune says that it keeps no record of a reference") {
+  if (!has_compiler() || !kHasEmulator) return;
+  const std::string list = records_named("reference-list.jsonl"), records = records_named("reference.jsonl");
+  std::ofstream(list) << R"({"kernel":"softmax","dims":{"M":2,"N":32},"types":{"T":"f32"},"reference":true})";
+  const auto tuned = run_command({"tune", "--list", list, "--device", "emulator:sm_90a", "--candidates", "1", "--warm",
+                                  "--budget=300", "--records", records});
+  REQUIRE_MESSAGE(tuned.exit == 0, tuned.err);
+  CHECK(tuned.out.find("record    none: the request is for a reference") != std::string::npos);
+  CHECK(tuned.out.find("records are in") == std::string::npos);
+}
+
 TEST_CASE("what cannot be tuned is a part of the one object, with its line; an empty list is no fault") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::string list = records_named("untunable.jsonl"), empty = records_named("empty.jsonl");

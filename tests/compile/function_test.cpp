@@ -142,6 +142,26 @@ TEST_CASE("threads with changing shapes each launch what they asked for") {
   CHECK(bench.engine.stats().compiles == 1);
 }
 
+TEST_CASE("a call's values of scalars take the place of the request's, for that call") {
+  Bench bench;
+  bench.fake.argument_sizes = {16, 16, 8, 4};
+  auto scale = bench.engine.function({.kernel = "scale", .scalars = {{"alpha", 2.0}}});
+  REQUIRE(scale);
+  const Tensor tensors[] = {vector(0x10000, 64), vector(0x20000, 64)};
+  REQUIRE((*scale)(tensors, 2, {{"alpha", 0.5}}));
+  REQUIRE((*scale)(tensors, 2));
+  REQUIRE((*scale)(tensors, 2, {{"alpha", -3}}));
+  std::vector<float> values;
+  for (const auto& launch : bench.fake.launches()) {
+    float& value = values.emplace_back();
+    std::memcpy(&value, launch.arguments.at(3).data(), sizeof value);
+  }
+  CHECK(values == std::vector<float>{0.5F, 2, -3});
+  CHECK(bench.engine.stats().plans == 1);
+  CHECK((*scale)(tensors, 2, {{"beta", 1.0}}).error().text() == "not_found: scale: there is no scalar \"beta\"");
+  CHECK((*scale)(tensors, 2, {{"alpha", 1e300}}).error().code == ErrorCode::invalid_argument);
+}
+
 TEST_CASE("what is wrong with a call is said") {
   Bench bench;
   CHECK(bench.engine.function({.kernel = "scales"}).error().code == ErrorCode::not_found);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """NumPy's arrays on an emulated device: launches, functions, types, aliases, and what is refused. Needs NumPy and NVRTC."""
 import os
+import pickle
 import tempfile
 import threading
 import time
@@ -188,6 +189,26 @@ def test_background():
     check(failure_of(lambda: preparation.take(0), tma_jit.errors.NotFound).code == "not_found", "taken twice")
     del preparation  # waits for what tells the progress, too
     check(sorted(seen) == [(1, 3), (2, 3), (3, 3)], seen)
+
+
+def test_pickled_request():
+    request = tma_jit.Request("map", A=counting(10), Y=np.zeros(10, np.float32), hooks=DOUBLE)
+    same = pickle.loads(pickle.dumps(request))
+    ENGINE.prepare(same).launch()
+    tensors = same.__reduce__()[0].keywords["tensors"]
+    check((tensors["Y"] == counting(10) * 2).all(), "the arrays of the copy")
+
+
+def test_function_scalars():
+    function = ENGINE.function("map", hooks={"apply": "alpha * a"}, operands=["alpha : f32"], scalars={"alpha": 1})
+    a, y = counting(10), np.zeros(10, np.float32)
+    for value in (0.5, -2):
+        function(a, y, scalars={"alpha": value})
+        check((y == value * a).all(), f"alpha = {value}")
+    function(a, y)
+    check((y == a).all(), "the request's value")
+    check("beta" in str(failure_of(lambda: function(a, y, scalars={"beta": 1}), tma_jit.errors.NotFound)), "no such scalar")
+    check("scalars cannot be" in str(failure_of(lambda: function(a, y, scalars=3))), "no mapping")
 
 
 def test_chain():

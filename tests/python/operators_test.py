@@ -57,6 +57,18 @@ def test_any_kernel():
     failure_of(lambda: operators.op("tests::none", "no_such_kernel"), ValueError)
 
 
+def test_scalars():
+    """A function serves every value of a scalar."""
+    scaled = operators.op("tests::times", "map", hooks={"apply": "alpha * a"}, operands=["alpha : f32"])
+    x, w = torch.randn(33), torch.randn(4, 33)
+    scaled(x, 1.0), operators.rms_norm(w, x, 1.0)
+    made = len(operators._functions)
+    for value in (0.5, -3.0, 0.25):
+        check(close(scaled(x, value), value * x), f"alpha = {value}")
+        check(close(operators.rms_norm(w, x, value), functional.rms_norm(w, (33,), x, value)), f"eps = {value}")
+    check(len(operators._functions) == made, "one function serves all values")
+
+
 def test_compile():
     def block(x, w, b):
         return operators.softmax(operators.layer_norm(x, w, b)) * 2

@@ -105,6 +105,19 @@ def test_pickled_errors():
     check(type(own) is tma_jit.errors.NotFound and str(own) == "mine", repr(own))
 
 
+def test_pickled_requests():
+    """A request that was pickled or copied has the same plan."""
+    known = tma_jit.Engine("h100", use_cache=False)
+    whole = tma_jit.Request("map", dims={"N": 64}, types={"T": "bf16"}, params={"THREADS": 128}, operands=["alpha : f32", "n : u64"],
+                            scalars={"alpha": 0.5, "n": 2**64 - 1}, hooks={"apply": "alpha * a"}, fixed=["N"], sm_budget=8,
+                            untrusted_hooks=True)
+    for same in (pickle.loads(pickle.dumps(whole)), copy.copy(whole), copy.deepcopy(whole)):
+        check(same.kernel == "map" and same.dims == whole.dims and same.params == whole.params and same.types == whole.types, "fields")
+        plans = [str(known.plan(each)) for each in (whole, same)]
+        check(plans[0] == plans[1] and known.emit(known.plan(same)) == known.emit(known.plan(whole)), plans)
+        check(same.__reduce__()[0].keywords == whole.__reduce__()[0].keywords, "every part")
+
+
 def test_records():
     with tempfile.TemporaryDirectory() as folder:
         known = tma_jit.Engine("h100", cache_dir=folder)

@@ -25,6 +25,19 @@ template <class Change> std::string after(Change change) {
 
 }  // namespace
 
+TEST_CASE("a packed tensor of more elements than 64 bits count has the greatest strides, and is refused") {
+  constexpr std::int64_t kMost = INT64_MAX, kHalf = std::int64_t{1} << 32;
+  const Tensor most = Tensor::row_major(std::uint64_t{0}, DType::bf16, {2, kHalf, kHalf});
+  CHECK(most.strides == std::array<std::int64_t, kMaxRank>{kMost, kHalf, 1});
+  CHECK(most.elements() == kMost);
+  const std::int64_t empty[] = {kHalf, kHalf, 0};
+  CHECK(Tensor::row_major(0, DType::bf16, 3, empty).elements() == 0);
+  CHECK(Tensor::row_major(0, DType::bf16, 3, empty).strides[0] == kHalf);
+  CHECK(after([&](Request& r) { r = with("A", matrix(kHalf, kHalf)); }) ==
+        "invalid_argument: gemm: tensor A [4294967296, 4294967296] with strides [4294967296, 1] spans more than 2^62 "
+        "bytes");
+}
+
 TEST_CASE("names the template does not declare are answered with those it has") {
   CHECK(after([](Request& r) {
           r.tensors.push_back({"C", matrix(8, 8)});

@@ -211,6 +211,37 @@ TEST_CASE("A record that may not decide hides none of a later layer, near or the
   CHECK_FALSE(book.find(record_of(64), [](const TuningRecord&) { return false; }));
 }
 
+TEST_CASE("A faster record that may not decide hides none of the same file, near or the same") {
+  tuning::RecordBook book;
+  book.add_layer("joined",
+                 {record_of(64, 1), record_of(64, 5), record_of(64, 6), record_of(4097, 1), record_of(4100, 5)});
+  const auto current = [](const TuningRecord& record) { return record.us > 1; };
+  const auto same = book.find(record_of(64), current), near = book.find(record_of(4096), current);
+  REQUIRE(same);
+  CHECK(same->record.us == 5);
+  REQUIRE(near);
+  CHECK(near->record.dims.at("M") == 4100);
+}
+
+TEST_CASE("Records of other conditions are of other problems") {
+  TuningRecord unusual = record_of(64, 1);
+  unusual.conditions = "A at 2, B rows 4";
+  const std::string line = tuning_line(unusual);
+  CHECK(tuning::record_of(tuning::read_written(line).value()) == unusual);
+  CHECK(parse_tuning_line(line + " ").value() == unusual);  // which the JSON parser reads
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "tuned.jsonl";
+  REQUIRE(merge_tuning_file(file, std::vector{unusual}));
+  REQUIRE(merge_tuning_file(file, std::vector{record_of(64, 5)}));
+  tuning::RecordBook book;
+  book.add_layer(tuning::read_layer(file).value().layer);
+  CHECK(book.find(record_of(64))->record.us == 5);
+  CHECK(book.find(record_of(65))->record.us == 5);
+  CHECK(book.find(unusual)->record == unusual);
+  unusual.conditions = "A at 2";
+  CHECK_FALSE(book.find(unusual));
+}
+
 TEST_CASE("The files that records name are known by kernel, those of more records first") {
   TuningRecord few = record_of(1), other = record_of(2);
   few.file = "gemm_few_rows";

@@ -77,6 +77,23 @@ TEST_CASE("the line of a plan plans the same text, for every kernel") {
   }
 }
 
+TEST_CASE("a line says that its kernel computes inputs") {
+  Engine engine({.device = Device::known("h100"), .use_cache = false});
+  Request request = engine.example({.kernel = "attention_backward"}).value();
+  request.inputs = true;
+  const auto text_of = [&](const Request& asked) { return engine.emit(engine.plan(asked).value()).value().text; };
+  const std::string wanted = text_of(request);
+  for (const std::string& line : {request_line(request), warm_line(engine.plan(request).value())}) {
+    CAPTURE(line);
+    const auto read = parse_warm_line(line);
+    REQUIRE(read);
+    CHECK(read->request.inputs);
+    CHECK_FALSE(read->request.reference);
+    CHECK(text_of(read->request) == wanted);
+  }
+  CHECK_FALSE(parse_warm_line(R"({"kernel": "copy", "inputs": 1})"));
+}
+
 TEST_CASE("the shipped list names every kernel of the tree, and no other") {
   std::set<std::string> listed, known;
   const std::string text = read_file(TMA_JIT_SOURCE_DIR "/cache/warm.jsonl").value();
@@ -117,6 +134,8 @@ TEST_CASE("a number of a warm list that is no integer of 64 bits is refused, and
       CHECK(refused(field, number).starts_with(std::string(name) + " is "));
     }
   }
+  CHECK(refused(R"("fixed": [#])", "8") == "fixed: type must be string, but is number");
+  CHECK(refused(R"("fixed": #)", "[").starts_with("not a JSON object: parse error at line 1"));
   CHECK(refused(R"("dims": {"M": #})", R"("8")") ==
         "dims.M is \"8\"; a whole number from -9223372036854775808 to 9223372036854775807 is wanted");
   CHECK(refused(R"("tensors": {"A": {"type": "f32", "shape": #, "strides": [8, 1]}})", "8") ==

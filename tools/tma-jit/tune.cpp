@@ -9,6 +9,7 @@
 
 #include "describe.h"
 #include "list_file.h"
+#include "placement.h"
 #include "progress.h"
 #include "request.h"
 #include "verbs.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct Words {
   RequestWords request;
+  PlacementWords placement;
   std::vector<std::string> lists, merged;
   std::string records;
   TuneOptions options;
@@ -50,6 +52,12 @@ void report_ruled_out(const Console& console, const std::vector<TuneTrial>& tria
   if (count > kRuledOutShown) console.report("  left out  {} more, which --json lists\n", count - kRuledOutShown);
 }
 
+// Returns why no record is made of the request; null if one is.
+const char* unrecorded(const Request& request) {
+  if (!request.file.empty()) return "names a file";
+  return request.reference || request.inputs ? "is for a reference" : nullptr;
+}
+
 void report(const Console& console, const TuneResult& result, const std::string& place) {
   if (result.error) {
     console.tell(placed_at(place, *result.error));
@@ -63,8 +71,8 @@ void report(const Console& console, const TuneResult& result, const std::string&
   if (result.known) return console.report("  known     from an earlier tuning; --again measures anew\n");
   console.report("  tried     {} in {:.1f} s\n", count_words(result.trials), result.seconds);
   console.report("  timed     {}\n", result.method);
-  if (!result.request.file.empty())
-    console.report("  record    none: the request names a file, and such requests are planned without records\n");
+  if (const char* const why = unrecorded(result.request); why != nullptr)
+    console.report("  record    none: the request {}, and such requests are planned without records\n", why);
   report_ruled_out(console, result.trials);
   if (result.drift > kDriftTold) {
     console.note(
@@ -86,8 +94,12 @@ Outcome<Asked> read_requests(Engine& engine, const Words& words) {
     return usage("tune: nothing to tune: name a kernel and its dims, or a list with --list");
   if (!words.request.kernel.empty()) {
     CLI_ASSIGN(KernelRequest asked, read_request(engine, words.request));
-    all.requests.push_back(std::move(asked.request));
+    CLI_ASSIGN(const Placement placement, read_placement(asked.kernel, words.placement));
+    CLI_ASSIGN(Request request, placed(engine, std::move(asked.request), placement));
+    all.requests.push_back(std::move(request));
     all.places.emplace_back();
+  } else if (!words.placement.pitches.empty() || !words.placement.offsets.empty()) {
+    return usage("tune: --pitch and --offset are for the kernel of the command line, and it names none");
   }
   std::vector<ListEntry> entries;
   for (const std::string& list : words.lists) CLI_CHECK(read_list(list, entries));
@@ -105,9 +117,19 @@ Outcome<Asked> read_requests(Engine& engine, const Words& words) {
   return all;
 }
 
+Outcome<void> make_folder_of(const std::filesystem::path& file) {
+  if (!file.has_parent_path()) return {};
+  std::error_code fault;
+  std::filesystem::create_directories(file.parent_path(), fault);
+  if (fault)
+    return failed(ErrorCode::io, "--records {}: its folder cannot be made: {}", file.string(), fault.message());
+  return {};
+}
+
 // Works without a device.
 Outcome<int> merge_records(const Settings& settings, const Words& words) {
   if (words.records.empty()) return usage("tune --merge: name the file that gets the records with --records");
+  CLI_CHECK(make_folder_of(words.records));
   std::size_t count = 0;
   for (const std::string& path : words.merged) {
     std::error_code ignored;
@@ -139,6 +161,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
   options.records = words.records;
   options.flush_l2 = !words.warm;
   options.progress = teller(settings.console);
+  CLI_CHECK(make_folder_of(words.records));
   CLI_ASSIGN(const std::vector<TuneResult> results, tune(engine, asked.requests, options));
   Progress::erase();
   if (is_emulated(settings)) settings.console.note("times of the emulator say nothing of a GPU");
@@ -149,7 +172,7 @@ Outcome<int> tune_all(const Settings& settings, const Words& words) {
     Json& object = list.emplace_back(parse_json(json_of(results[i])));
     if (!asked.places[i].empty()) object["place"] = asked.places[i];
     faults += results[i].error ? 1 : 0;
-    recorded += !results[i].error && results[i].request.file.empty() ? 1 : 0;
+    recorded += !results[i].error && unrecorded(results[i].request) == nullptr ? 1 : 0;
   }
   const std::filesystem::path file = options.records.empty() ? tuning_file(engine) : options.records;
   if (!file.empty() && recorded > 0) settings.console.report("records are in {}\n", file.string());
@@ -164,6 +187,7 @@ void add_tune(Verb command, Settings& settings) {
   add_settings(verb, settings);
   auto words = std::make_shared<Words>();
   add_request_options(verb, words->request);
+  add_placement_options(verb, words->placement);
   verb.find("kernel")->required(false);
   verb.repeated("--list", words->lists,
                 "file of what to tune, a JSON object a line, as warm takes it; may be repeated");
