@@ -38,22 +38,17 @@ struct OutputCheck {
   bool passed() const { return comparison.passed() && stray_bytes == 0; }
 };
 
-// A workspace that the launch should have left zero.
-struct LeftWorkspace {
-  std::string name;
-  std::int64_t bytes = 0;  // that are not
-};
-
 struct TrialCheck {
   std::vector<OutputCheck> outputs;
-  std::vector<LeftWorkspace> left;
+  // The outputs of a second launch, where the first did not leave zero what it was given zero.
+  std::vector<OutputCheck> again;
   Strictness strictness = Strictness::tolerant;
   bool passed() const;
 };
 
-// Runs the reference with the same configuration on the same inputs and compares every output element; also finds
-// workspaces that the next launch needs zero and that are not. The inputs must not have changed since `trial` ran, and
-// it must have run.
+// Runs the reference with the same configuration on the same inputs and compares every output element. If a workspace
+// that was zero is no longer, launches once more with it and compares the outputs again. The inputs must not have
+// changed since `trial` ran, and it must have run.
 [[nodiscard]] Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial);
 
 // Return one or more lines for display, and an object.

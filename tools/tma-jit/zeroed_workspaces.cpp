@@ -18,10 +18,13 @@ Outcome<std::vector<ZeroedWorkspace>> give_zeroed_workspaces(Engine& engine, Lau
   return zeroed;
 }
 
-Outcome<std::int64_t> count_nonzero(const ZeroedWorkspace& workspace) {
-  std::vector<std::byte> content(workspace.buffer.bytes());
-  CLI_CHECK(workspace.buffer.download(content.data(), content.size()));
-  return std::ranges::count_if(content, [](std::byte byte) { return byte != std::byte{0}; });
+Outcome<bool> are_zero(const std::vector<ZeroedWorkspace>& workspaces) {
+  for (const ZeroedWorkspace& workspace : workspaces) {
+    std::vector<std::byte> content(workspace.buffer.bytes());
+    CLI_CHECK(workspace.buffer.download(content.data(), content.size()));
+    if (std::ranges::any_of(content, [](std::byte byte) { return byte != std::byte{0}; })) return false;
+  }
+  return true;
 }
 
 }  // namespace tma_jit::cli

@@ -1,4 +1,4 @@
-// The workspaces that must be zero before a launch, and after it for the next one.
+// The workspaces that are zero before the first launch, and that each launch leaves as the next one needs them.
 #pragma once
 
 #include <string>
@@ -19,7 +19,6 @@ struct ZeroedWorkspace {
 // Gives the launch cleared memory for those that its request does not give. The memory must live as long as the launch.
 [[nodiscard]] Outcome<std::vector<ZeroedWorkspace>> give_zeroed_workspaces(Engine& engine, Launch& launch);
 
-// Returns the number of bytes that are not zero.
-[[nodiscard]] Outcome<std::int64_t> count_nonzero(const ZeroedWorkspace& workspace);
+[[nodiscard]] Outcome<bool> are_zero(const std::vector<ZeroedWorkspace>& workspaces);
 
 }  // namespace tma_jit::cli
