@@ -85,11 +85,11 @@ std::map<std::string, Scalar> scalars_in(nb::handle value) {
 // Sets a member of the request from a value of the same form; a list from any iterable.
 template <auto member> void set(KernelRequest& request, nb::handle value) {
   auto& part = request.request.*member;
-  using Part = std::remove_reference_t<decltype(part)>;
-  if constexpr (std::is_same_v<Part, std::vector<std::string>>) {
-    part = nb::cast<Part>(listed(value));
+  using Value = std::remove_reference_t<decltype(part)>;
+  if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    part = nb::cast<Value>(listed(value));
   } else {
-    part = nb::cast<Part>(value);
+    part = nb::cast<Value>(value);
   }
 }
 
@@ -111,7 +111,7 @@ constexpr Part kParts[] = {
      [](const KernelRequest& request) -> nb::object {
        nb::dict tensors;
        for (const NamedArray& named : request.arrays) tensors[named.name.c_str()] = named.array.object;
-       return std::move(tensors);
+       return tensors;
      }},
     {"types",
      [](KernelRequest& request, nb::handle value) {
@@ -129,7 +129,7 @@ constexpr Part kParts[] = {
        for (const auto& [name, scalar] : request.request.scalars) {
          scalars[name.c_str()] = std::visit([](auto value) -> nb::object { return nb::cast(value); }, scalar);
        }
-       return std::move(scalars);
+       return scalars;
      }},
     {"hooks", set<&Request::hooks>, get<&Request::hooks>},
     {"dims", set<&Request::dims>, get<&Request::dims>},
