@@ -108,6 +108,18 @@ TEST_CASE("an output whose terms are rounded may be rounded twice") {
   CHECK_FALSE(check(260, 4));
 }
 
+TEST_CASE(
+    "a result that is large beside the others may differ by as much as its terms, whose errors are of their size") {
+  const Layout layout = Layout::row_major({100000});
+  std::vector<double> reference(100000, 0.0), near(reference), far(reference);
+  reference[7] = 256;  // 316 times the root mean square
+  near[7] = 256 + 15;  // 2^-4 and less of it, as one weight of e4m3 may be rounded
+  far[7] = 256 + 18;
+  const Demand demand = {Strictness::tolerant, 1};
+  CHECK(compare(encoded(DType::bf16, layout, near), DType::bf16, layout, reference, demand).passed());
+  CHECK_FALSE(compare(encoded(DType::bf16, layout, far), DType::bf16, layout, reference, demand).passed());
+}
+
 TEST_CASE("an f64 of what was computed in f32 is as accurate as an f32") {
   const Layout layout = Layout::row_major({1000});
   const std::vector<double> reference = waves(1000);

@@ -41,8 +41,8 @@ class Comparer {
   Comparer(DType type, Demand demand, double rms)
       : type_(type), strictness_(demand.strictness), tolerance_(tolerance_of(type)) {
     if (demand.sum_bits > 0) {
-      tolerance_.relative =
-          std::max(2 * tolerance_.relative, type == DType::f64 ? tolerance_of(DType::f32).relative : 0);
+      tolerance_.relative = std::max({2 * tolerance_.relative, std::ldexp(1.0, -demand.sum_bits - 3),
+                                      type == DType::f64 ? tolerance_of(DType::f32).relative : 0});
       tolerance_.absolute_per_rms = std::max(tolerance_.absolute_per_rms, std::ldexp(1.0, -demand.sum_bits));
     }
     floor_ = tolerance_.absolute_per_rms * rms + tolerance_.smallest;

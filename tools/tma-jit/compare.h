@@ -35,8 +35,9 @@ enum class Strictness : std::uint8_t {
 
 // The accuracy required of an output. `sum_bits` is the precision of the kernel's sums if it is less than an f32's
 // (Plan::sum_bits); `absolute_per_rms` is then at least 2^-sum_bits, and `relative` twice that of the type: what is
-// added up is rounded, too, so that a sum of one term is rounded twice, however large it is beside the others. Of an
-// f64, which such a kernel rounds as an f32, `relative` is that of an f32.
+// added up is rounded, too, so that a sum of one term is rounded twice, however large it is beside the others. It is at
+// least 2^-(sum_bits + 3), for sums of a few terms that are large beside the root mean square, each with an error of
+// its own size. Of an f64, which such a kernel rounds as an f32, `relative` is that of an f32.
 struct Demand {
   Demand(Strictness asked, int bits = 0) : strictness(asked), sum_bits(bits) {}
   Strictness strictness;
