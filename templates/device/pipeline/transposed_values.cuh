@@ -4,10 +4,11 @@
 // blocks share the tiles of all values, and leave each in global memory as the bytes that the products read, so that a
 // bulk copy loads a step. Blocks draw the tiles: a tile that is not done belongs to a block that runs, so that waiting
 // for all of them ends however few blocks the device runs at a time.
+#include "device/pipeline/ring.cuh"
+#include "device/ptx/acq_rel.cuh"
 #include "device/ptx/acquire.cuh"
 #include "device/ptx/bulk.cuh"
 #include "device/ptx/fence.cuh"
-#include "device/reduce/grid.cuh"
 #include "device/tile/tma_tile.cuh"
 #include "device/tile/transpose_bytes.cuh"
 
@@ -60,7 +61,11 @@ template <int Keys, int Size> struct TransposedValues {
     global::await(&counters[1], heads * steps);
     fence::proxy_async_global();
     __syncwarp();
-    if (threadIdx.x % 32 == 0 && last_arriver(&counters[2], gridDim.x)) counters[1] = 0;
+    if (threadIdx.x % 32 != 0) return;
+    fence::acq_rel_gpu();
+    if (atomicInc(&counters[2], gridDim.x - 1) != gridDim.x - 1) return;
+    fence::acq_rel_gpu();  // the others have read the counter that the last block resets
+    counters[1] = 0;
   }
 
  private:
