@@ -42,6 +42,7 @@
 //! work    flops 4 * M * N * K  bytes (M * K + 2 * N * K) * sizeof(T) + M * N * sizeof(O)  cycles 12046 + max(MEMORY, L2, SM, LATENCY) "as gemm's"
 //! reference gemm_gated_reference  grid min(ceil_div(M * N, 4096), 65536)  block 256  bits FLOAT8 && (device.compute_capability < 90 || device.compute_capability >= 120) ? (K <= 1024 ? 6 : K <= 8192 ? 4 : 2) : 0 "as that of gemm_gated_mma_cp_async.cu"
 //!
+//! preset  VEC = 16, ROWS = 8, BN = 8, STEPS = 2, BLOCKS = 3  when sizeof(T) > 1
 //! preset  VEC = 16, ROWS = 8, BN = 8, WARPS = 4, STEPS = 2, BLOCKS = 4
 //! preset  VEC = 16, ROWS = 8, BN = 8, STEPS = 4, BLOCKS = 2
 //! preset  VEC = 16, ROWS = 16, BN = 8, WARPS = 4, STEPS = 2, BLOCKS = 4
