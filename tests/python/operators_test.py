@@ -65,6 +65,7 @@ def test_scalars():
     made = len(operators._functions)
     for value in (0.5, -3.0, 0.25):
         check(close(scaled(x, value), value * x), f"alpha = {value}")
+    for value in (0.5, 2.0, 0.25):
         check(close(operators.rms_norm(w, x, value), functional.rms_norm(w, (33,), x, value)), f"eps = {value}")
     check(len(operators._functions) == made, "one function serves all values")
 

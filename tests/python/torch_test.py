@@ -56,7 +56,7 @@ class Interface:
 
 def test_protocols():
     a = torch.randn(1000, device="cuda")
-    for wrap in (Interface, Dlpack):
+    for wrap in (Interface, DlpackArray):
         y = torch.zeros_like(a)
         ENGINE.prepare("map", A=wrap(a), Y=wrap(y), hooks={"apply": "a * 2"}).launch(torch.cuda.current_stream())
         torch.cuda.synchronize()
