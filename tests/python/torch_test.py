@@ -161,7 +161,7 @@ def test_threads():
 
 def test_errors():
     a, b, d = matrices(64, 64, 64)
-    error = failure_of(lambda: ENGINE.prepare("gemm", A=a, B=b.float(), D=d))
+    error = failure_of(lambda: ENGINE.prepare("gemm", A=a, B=b.int(), D=d))
     check(error.code == "invalid_argument" and "tensor B" in str(error), str(error))
     failure_of(lambda: ENGINE.prepare("gemm", A=a, B=b, D=d[:32]), tma_jit.errors.InvalidArgument)
     failure_of(lambda: ENGINE.prepare("gemm", A=a.cpu(), B=b, D=d), tma_jit.errors.InvalidArgument)

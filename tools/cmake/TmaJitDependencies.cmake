@@ -13,7 +13,9 @@ if(TMA_JIT_STATIC_DEPENDENCIES)
   find_path(TMA_JIT_SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
   target_include_directories(tma_jit_dependencies SYSTEM INTERFACE ${TMA_JIT_FMT_INCLUDE} ${TMA_JIT_SPDLOG_INCLUDE})
   target_compile_definitions(tma_jit_dependencies INTERFACE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
-  target_link_options(tma_jit_dependencies INTERFACE -static-libstdc++ -static-libgcc)
+  # libgcc stays shared. Threads that end by pthread_exit, as Python's daemon threads do, unwind by the shared one, and a
+  # frame whose personality calls another copy aborts.
+  target_link_options(tma_jit_dependencies INTERFACE -static-libstdc++)
   set(OPENSSL_USE_STATIC_LIBS ON)
   find_package(OpenSSL REQUIRED COMPONENTS Crypto)
   set(TMA_JIT_LINKED OpenSSL::Crypto Threads::Threads)
