@@ -1,6 +1,6 @@
 #pragma once
 // The values of attention transposed once by a whole grid, before it attends. A block that transposes the values of its
-// own steps does so again for every tile of queries, beside the products, which takes a tenth of their time. Here the
+// own steps does so again for every tile of queries, beside the products, and takes a tenth longer for it. Here the
 // blocks share the tiles of all values, and leave each in global memory as the bytes that the products read, so that a
 // bulk copy loads a step. Blocks draw the tiles: a tile that is not done belongs to a block that runs, so that waiting
 // for all of them ends however few blocks the device runs at a time.
