@@ -42,7 +42,6 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD, DV)  bits 1
 //!
-//! preset  HD = 64, BM = 192, BN = 160, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 64 && given(mask) == 0 && USES >= 4096
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
 //! preset  HD = 128, BM = 128, BN = 192, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && N >= 2048 && given(mask) == 0 && USES >= 2048

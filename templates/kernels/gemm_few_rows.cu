@@ -89,9 +89,10 @@
 //! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2  when TILES <= 2 * device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 16, WARPS = 4, STEPS = 2, BLOCKS = 4  when TILES > 2 * device.sm_count
 //! preset  VEC = 16, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2  when sizeof(T) == 1
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < device.sm_count
-//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < device.sm_count
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, SPLIT = 4  when device.cluster_max >= 8 && TILES < device.sm_count && sizeof(T) > 1
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 4  when TILES < device.sm_count && sizeof(T) > 1
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 3, CHUNKS = 16  when TILES < device.sm_count && sizeof(T) > 1
+//! preset  VEC = 16, ROWS = 16, BN = 32, WARPS = 4, STEPS = 2, BLOCKS = 2, CHUNKS = 4  when TILES < device.sm_count && sizeof(T) == 1
 //! preset  VEC = 8, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 8, ROWS = 16, BN = 16, STEPS = 2, BLOCKS = 2
 //! preset  VEC = 4, ROWS = 8, BN = 16, STEPS = 2, BLOCKS = 2
