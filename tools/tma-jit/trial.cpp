@@ -125,35 +125,6 @@ Json to_json(const OutputCheck& check) {
       {"first", first}};
 }
 
-}  // namespace
-
-bool TrialCheck::passed() const {
-  const auto passes = [](const OutputCheck& check) { return check.passed(); };
-  return std::ranges::all_of(outputs, passes) && std::ranges::all_of(again, passes);
-}
-
-Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
-  CLI_ASSIGN(const Plan plan, plan_placed(engine, request, choices.placement));
-  CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
-  CLI_ASSIGN(std::vector<std::string> notes, check_indices(plan, choices));
-  for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
-  if (choices.consistent) CLI_CHECK(compute_inputs(engine, plan, request, choices, tensors));
-  CLI_ASSIGN(Launch launch, engine.prepare(request));
-  CLI_ASSIGN(std::vector<ZeroedWorkspace> zeroed, give_zeroed_workspaces(engine, launch));
-  Trial trial{std::move(request), std::move(choices), std::move(tensors),
-              std::move(zeroed),  std::move(launch),  std::move(notes)};
-  CLI_CHECK(check_names(trial));
-  return trial;
-}
-
-Outcome<void> run_trial(Engine& engine, Trial& trial) {
-  CLI_CHECK(trial.launch.launch());
-  CLI_CHECK(synchronize(engine));
-  return {};
-}
-
-namespace {
-
 using References = std::map<std::string, DeviceTensor>;
 
 Outcome<std::vector<OutputCheck>> check_outputs(const Trial& trial, const References& references,
@@ -180,6 +151,31 @@ Outcome<Trial> launch_again(Engine& engine, const Trial& trial) {
 }
 
 }  // namespace
+
+bool TrialCheck::passed() const {
+  const auto passes = [](const OutputCheck& check) { return check.passed(); };
+  return std::ranges::all_of(outputs, passes) && std::ranges::all_of(again, passes);
+}
+
+Outcome<Trial> prepare_trial(Engine& engine, Request request, DataChoices choices) {
+  CLI_ASSIGN(const Plan plan, plan_placed(engine, request, choices.placement));
+  CLI_ASSIGN(std::vector<DeviceTensor> tensors, make_tensors(engine, plan, choices));
+  CLI_ASSIGN(std::vector<std::string> notes, check_indices(plan, choices));
+  for (const DeviceTensor& tensor : tensors) request.tensors.push_back({tensor.name, tensor.view()});
+  if (choices.consistent) CLI_CHECK(compute_inputs(engine, plan, request, choices, tensors));
+  CLI_ASSIGN(Launch launch, engine.prepare(request));
+  CLI_ASSIGN(std::vector<ZeroedWorkspace> zeroed, give_zeroed_workspaces(engine, launch));
+  Trial trial{std::move(request), std::move(choices), std::move(tensors),
+              std::move(zeroed),  std::move(launch),  std::move(notes)};
+  CLI_CHECK(check_names(trial));
+  return trial;
+}
+
+Outcome<void> run_trial(Engine& engine, Trial& trial) {
+  CLI_CHECK(trial.launch.launch());
+  CLI_CHECK(synchronize(engine));
+  return {};
+}
 
 Outcome<TrialCheck> check_trial(Engine& engine, const Trial& trial) {
   Request request = beside(trial.launch.plan(), trial.request);
