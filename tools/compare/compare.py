@@ -80,6 +80,12 @@ def alternate(sides, rounds, flush, warmed=()):
     return [statistics.median(samples) for samples in times]
 
 
+def fastest(sides, count, rounds, flush):
+    """The `count` sides with the least median, the fastest first."""
+    times = alternate(sides, rounds, flush)
+    return [sides[i] for i in sorted(range(len(sides)), key=times.__getitem__)[:count]]
+
+
 def row(name, ours, peer_name, times, amount, unit):
     mine, peer = (amount / t for t in times)
     print(f"| {name} | {mine:,.0f} {unit} | {peer_name} {peer:,.0f} {unit} | {times[1] / times[0]:.3f} | {ours.config} |", flush=True)

@@ -76,8 +76,7 @@ def library_calls(compare, torch, a, b, d, flush):
             torch.mm(a, b.T, out=d)
         return [lambda: library("cublas"), lambda: library("cublaslt")]
     choices = [call for fast in (False, True) for call in CublasLt(torch, a, b, d, fast).heuristics(8)]
-    times = compare.alternate(choices, 3, flush)
-    return [choices[i] for i in sorted(range(len(choices)), key=lambda i: times[i])[:2]]
+    return compare.fastest(choices, 2, 3, flush)
 
 
 def timed(compare, torch, options, entry, b, flush):

@@ -58,8 +58,7 @@ def timed(options, plan, number, problem, words, flush):
     d, theirs = (compare.poisoned(torch.empty(m, n, device="cuda", dtype=torch.bfloat16)) for _ in range(2))
     ours = compare.Kernel(plan, os.path.join(options.folder, f"{number}.cubin"), {"A": a, "B": b, "D": d})
     peers = CublasLt(torch, a, b, theirs, "FAST=1" in words).heuristics(options.heuristics)
-    few = compare.alternate(peers, FEW, flush)
-    fastest = [peer for _, peer in sorted(zip(few, peers), key=lambda pair: pair[0])[:2]]
+    fastest = compare.fastest(peers, 2, FEW, flush)
     mine, first, *best = compare.alternate([ours, peers[0], *fastest], options.rounds, flush)
     error = compare.difference(d, theirs)
     assert error < (2e-2 if "FAST=1" in words else 6e-3), f"{problem} {words} differs from cuBLASLt by {error}"
