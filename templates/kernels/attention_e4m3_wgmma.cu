@@ -5,7 +5,7 @@
 //!
 //! param   HD      = 64    in {64, 128, 256}        "elements of a head"
 //! param   BM      = 128   in {64, 128, 192}        "queries of a block: 64 a warpgroup"
-//! param   BN      = 160   in {32, 64, 96, 128, 160, 192} "keys of a step"
+//! param   BN      = 160   in {32, 64, 96, 128, 160, 192, 224, 256} "keys of a step"
 //! param   STAGES  = 2     in 1..4                  "steps of keys, and of values, in flight or in use"
 //! param   TILES   = 1     in {1, 2}                "tiles whose queries are in shared memory"
 //! param   PERSISTENT = 0  in {0, 1}                "1: a block for each SM processes several tiles"
@@ -16,7 +16,8 @@
 //! let     CONSUMERS = BM / 64
 //! let     THREADS = 128 * (CONSUMERS + 1)
 //! let     SLOTS   = CONSUMERS * TILES              "of queries"
-//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + (2 - TRANSPOSE_ONCE) * DV) + 64 * STAGES + 16 * SLOTS + 8, 1024)
+//! let     WEIGHTS = BN == 256                      "weights of a step in shared memory, as registers do not hold them"
+//! let     SMEM    = align_up(64 * SLOTS * HD + STAGES * BN * (HD + (2 - TRANSPOSE_ONCE) * DV) + WEIGHTS * BM * BN + 64 * STAGES + 16 * SLOTS + 8, 1024)
 //! let     BLOCKS  = HEADS * ceil_div(M, BM)
 //! let     USES    = KV_HEADS == 0 ? 0 : M * HEADS / KV_HEADS / (1 + CAUSAL) "queries for which a value is multiplied"
 //!
@@ -26,7 +27,7 @@
 //! require TRANSPOSE_ONCE == 0 || PERSISTENT == 1 && STAGES >= 2 && DV <= HD "the tiles that are transposed use the memory of two steps of keys"
 //! require TRANSPOSE_ONCE == 0 || given(mask) == 0  "under a mask not all values may be needed"
 //! require given(mask) == 0 || BM != 192            "the warps that find the steps a mask leaves need registers"
-//! require DV / 2 + BN * 5 / 8 <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : 196) "output, scores and weights must fit in registers"
+//! require DV / 2 + BN / 2 + (WEIGHTS ? 0 : BN / 8) <= (BM == 192 ? 132 : given(mask) == 1 ? 176 : TRANSPOSE_ONCE ? 204 : 196) "output, scores and weights must fit in registers"
 //! require alignment(O) >= 8 && stride(O, 0) % 4 == 0 && stride(O, 1) % 4 == 0 && stride(O, 2) == 1 "four results are stored at a time"
 //!
 //! tensor  Q  box [1, 64, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128
@@ -44,6 +45,8 @@
 //!
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
+//! preset  HD = 128, BM = 128, BN = 224, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 1 && N >= 16384 && given(mask) == 0 && USES >= 2048 && LSE == 0 && SINKS == 0 && given(score) == 0
+//! preset  HD = 128, BM = 128, BN = 256, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 0 && N >= 1024 && given(mask) == 0 && USES >= 2048 && LSE == 0
 //! preset  HD = 128, BM = 128, BN = 192, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && N >= 2048 && given(mask) == 0 && USES >= 2048
 //! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
@@ -84,14 +87,14 @@ __device__ inline void store_results(const View<R, 3>& O, const Output& o, const
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
 __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3>& O, const View<f32, 2>& L,
                         const Dims& dims, f32 scale, const Hooks& hooks) {
-  const int number = threadIdx.x / kWarpgroup, row = threadIdx.x / 32 * 16;
-  const int consumer = HD == 128 ? number : uniform(number);  // heads of 128 take up to 1 % longer with it
+  const int consumer = uniform(threadIdx.x / kWarpgroup), row = threadIdx.x / 32 * 16;
   const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, row);
     smem.queries.release_warpgroup(slot);
     store_results(O, o, work, row);
   };
-  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish,
+                                                          smem.weights(consumer));
   attend_all(smem, dims, consumer, attention);
   attention.end();
   attention.finish_turns();

@@ -70,7 +70,8 @@ constexpr int kLoadRegisters = CONSUMERS == 3 ? 32 : kMaskGiven ? 72 : PERSISTEN
 // Computes 64 rows of each of the block's tiles. Called by one consumer warpgroup.
 __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32, 2>& L, const Dims& dims, f32 scale,
                         const Hooks& hooks) {
-  const int consumer = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  const int number = threadIdx.x / kWarpgroup, warp = threadIdx.x % kWarpgroup / 32;
+  const int consumer = HD == 64 && CAUSAL == 0 ? number : uniform(number);  // these take 0.5 % longer with it
   const auto finish = [&](const Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, threadIdx.x / 32 * 16);
     store(smem.result(slot), warp * 16, 0, o);  // overwrites the queries, which only this warpgroup has read
@@ -78,7 +79,7 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32,
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
-  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish);
+  Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish, {});
   attend_all(smem, dims, consumer, attention);
   attention.end();
   attention.finish_turns();

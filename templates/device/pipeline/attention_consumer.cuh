@@ -42,7 +42,7 @@ template <> class QueryFactor<false> {
 template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
  public:
   __device__ Attention(Smem& smem, const Hooks& hooks, const HeadNumbers& numbers, f32 scale, int consumer,
-                       const Finish& finish)
+                       const Finish& finish, const Weights& weights)
       : smem_(smem),
         hooks_(hooks),
         numbers_(numbers),
@@ -52,6 +52,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
         keys_(smem.keys),
         values_(smem.factors()),
         turn_(consumer),
+        weights_(weights),
         softmax_(1),
         work_() {}
 
@@ -84,16 +85,19 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     if (!kMaskGiven) slot = wait(keys_);
     typename Softmax::Vector factor;
     Scores s;
+    const auto weigh = [&] {
+      apply_hooks(s, scale, work, row, last, whole);
+      softmax.weigh(s, factor);
+    };
     if (TILES > 1 && pending_) {
       turn_.begin();
       first_factor.multiply(s, smem_.k[slot]);
       const u32 before = wait(values_);
       wgmma::multiply(o_, weights_, smem_.factor(before));
       turn_.end();
-      wgmma::wait<1>();
+      wgmma::wait<kShortened ? 0 : 1>();
       release(slot);
-      apply_hooks(s, scale, work, row, last, whole);
-      softmax.weigh(s, factor);
+      if constexpr (!kShortened) weigh();
       const auto inverse = softmax_.inverse_sums();
       wgmma::wait<0>();
       smem_.factors().release_warpgroup(before);
@@ -102,11 +106,13 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       first_factor.multiply(s, smem_.k[slot]);
       wgmma::wait<0>();
       release(slot);
-      apply_hooks(s, scale, work, row, last, whole);
-      softmax.weigh(s, factor);
+      if constexpr (!kShortened) weigh();
     }
+    if constexpr (kShortened)
+      weigh_seen(s, softmax, work, row, last, whole);
+    else
+      weights_.round(s);
     o_.fill(0);
-    weights_.round(s);
     softmax_ = softmax, work_ = work, queries_ = queries, pending_ = true;
     if constexpr (Work::kRagged) clear_values(work, last);
     int after = next(slot, last);
@@ -121,7 +127,8 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       release(slot);
       apply_hooks(s, scale, work, row, step, whole);
       const bool moved = softmax_.weigh(s, factor);
-      after = next(slot, step);  // between weights and wait: ptxas moves no wait over a branch
+      if constexpr (BN > 192) softmax_.settle();  // 10 % faster; shorter steps take 1 to 3 % longer with it
+      after = next(slot, step);                   // between weights and wait: ptxas moves no wait over a branch
       wgmma::wait<0>();
       smem_.factors().release_warpgroup(before);
       if (moved) o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
@@ -197,6 +204,35 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     }
     turn_.end();
   }
+  // The first step of a tile may reach far beyond the keys that the consumer's queries see, where attention is causal
+  // or sequences have any length: what lies beyond is left out, 64 columns at a time. That takes branches, which ptxas
+  // has wait for all products in flight; other consumers' products run meanwhile. Rows of several heads see nearly all
+  // keys of a step.
+  static constexpr bool kShortened = (CAUSAL == 1 || Work::kRagged) && Work::kHeads == 1 && !kMaskGiven && !kScoreGiven;
+  __device__ void weigh_seen(const Scores& s, Softmax& softmax, const Work& work, int row, int step, int whole_steps) {
+    const int keys = uniform(work.last(consumer_ * 64 + 63) + 1 - step * BN);
+    if constexpr (BN > 128)
+      if (keys <= BN - 128) return weigh_columns<BN - 128>(s, softmax, work, row, step, false);
+    if constexpr (BN > 64)
+      if (keys <= BN - 64) return weigh_columns<BN - 64>(s, softmax, work, row, step, false);
+    weigh_columns<BN>(s, softmax, work, row, step, step < whole_steps);
+  }
+  // Makes the weights of a tile's first step, of which only the first N columns have any.
+  template <int N>
+  __device__ void weigh_columns(const Scores& s, Softmax& softmax, const Work& work, int row, int step, bool whole) {
+    auto seen = s.template columns<N>(0);
+    if (!whole) mask(seen, work, row, step * BN);
+    typename Softmax::Vector factor;
+    softmax.weigh(seen, factor);
+    Scores weights;
+    weights.fill(0);
+    weights.put_columns(0, seen);
+    weights_.round(weights);
+  }
+  // Hides the scores of keys that a row does not see; the tile's first column is `key`.
+  template <class Tile> __device__ static void mask(Tile& s, const Work& work, int row, int key) {
+    s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, key + c) ? x : Softmax::kMasked; });
+  }
   __device__ void finish(const typename Softmax::Vector& inverse) {
     const f32 value_scale = numbers_.value_scale(work_.kv_head);
     o_.map_rows(inverse, [&](f32 x, f32 f) { return x * (f * value_scale); });
@@ -209,8 +245,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     if constexpr (kScoreGiven) scores.apply_score(s, scale, row, key);
     if constexpr (kMaskGiven)
       if (!SeenStep::is_whole(step)) scores.apply_mask(s, row, key, Softmax::kMasked);
-    if (number >= whole_steps)
-      s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, key + c) ? x : Softmax::kMasked; });
+    if (number >= whole_steps) mask(s, work, row, key);
   }
 
   Smem& smem_;

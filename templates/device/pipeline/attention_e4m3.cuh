@@ -16,7 +16,17 @@ constexpr int kTransposers = kMaskGiven ? 2 : 3;  // warps; another then evaluat
 using Scores = RegisterTile<layout::Mma<16, BN>>;
 using Queries = SharedTile<T, 64, HD>;  // of one consumer
 using Output = RegisterTile<layout::Mma<16, DV>>;
-using Weights = wgmma::Words<T, BN>;
+// The weights of a consumer's step: in registers, or in shared memory where registers do not hold them.
+template <bool Shared, int N> struct WeightTiles {
+  using Weights = wgmma::Words<T, N>;
+  __device__ Weights weights(int) { return {}; }
+};
+template <int N> struct WeightTiles<true, N> {
+  using Weights = wgmma::SharedWords<N>;
+  SharedTile<T, 64, N> tile[CONSUMERS];
+  __device__ Weights weights(int consumer) { return Weights(tile[consumer]); }
+};
+using Weights = WeightTiles<WEIGHTS == 1, BN>::Weights;
 using Softmax = OnlineSoftmax<Scores, 4, 4>;  // weights of up to 2^8, below 448, the greatest e4m3
 constexpr bool kQueriesHeld = false;
 
@@ -32,7 +42,7 @@ template <> struct KeysAndValues<true> {
   };
 };
 
-struct Smem : KeysAndValues<TRANSPOSE_ONCE> {
+struct Smem : KeysAndValues<TRANSPOSE_ONCE>, WeightTiles<WEIGHTS == 1, BN> {
   static constexpr bool kTransposes = TRANSPOSE_ONCE == 0;
   static constexpr int kBlocks = CLUSTER;
   using Transposed = TransposedBytes<BN, DV>;

@@ -27,14 +27,23 @@ template <class Scores, int Slack = 0, int Lift = 0, int Multiplied = 0> class O
   __device__ explicit OnlineSoftmax(f32 scale, f32 sink = -infinity()) : OnlineSoftmax(scale, filled(sink)) {}
 
   // Converts scores to weights, and returns whether results of earlier weights must be scaled by `factor`, which it
-  // then sets. A row of only masked scores has no weights. Called by all lanes of the warp.
-  __device__ bool weigh(Scores& scores, Vector& factor) {
+  // then sets. A row of only masked scores has no weights. The tile may have fewer columns than Scores. Called by all
+  // lanes of the warp.
+  template <class Tile> __device__ bool weigh(Tile& scores, Vector& factor) {
     const bool moved = rise(scores, factor);
     convert(scores);
     return moved;
   }
+  // Keeps the weights' making before a wait that follows and does not depend on it, behind which ptxas otherwise moves
+  // a part. The warp votes on whether a sum is negative, which none is. Called by all lanes of the warp.
+  __device__ void settle() {
+    f32 all = 0;
+#pragma unroll
+    for (f32 sum : sum_.x) all += sum;
+    if (__any_sync(0xffffffff, all < 0)) sum_.x[0] = 0;
+  }
   // Its two halves: adopts greater maxima, and converts the scores.
-  __device__ bool rise(const Scores& scores, Vector& factor) {
+  template <class Tile> __device__ bool rise(const Tile& scores, Vector& factor) {
     const auto larger = [](f32 a, f32 b) { return fmaxf(a, b); };
     Vector now = greatest_;
     scores.fold_rows(now, larger);
@@ -43,12 +52,12 @@ template <class Scores, int Slack = 0, int Lift = 0, int Multiplied = 0> class O
     if (moved) move(kept(now), factor);
     return moved;
   }
-  __device__ void convert(Scores& scores) {
+  template <class Tile> __device__ void convert(Tile& scores) {
     Vector offset = greatest_;
     offset.map(offset, [&](f32 most, f32) { return Lift == 0 ? -most * scale_ : Lift - most * scale_; });
 #pragma unroll
-    for (int i = 0; i < Scores::Layout::kRegisters; ++i) {
-      const f32 power = fmaf(scores.x[i], scale_, offset.x[Scores::Layout::slot(i)]);
+    for (int i = 0; i < Tile::Layout::kRegisters; ++i) {
+      const f32 power = fmaf(scores.x[i], scale_, offset.x[Tile::Layout::slot(i)]);
       scores.x[i] = Multiplied > 0 && i % (Multiplied > 0 ? Multiplied : 1) == 0 ? ex2_polynomial(power) : ex2(power);
     }
     scores.fold_rows(sum_, [](f32 a, f32 b) { return a + b; });
