@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/operands.h"
 #include "source/hook_expression.h"
 #include "source/operand_uses.h"
 #include "source/token_reader.h"
@@ -107,12 +108,19 @@ std::string expression(const Hook& hook, Operands operands) {
   return fmt::format("(\n{}{}\n)", line_directive(1, "hook " + hook.name), with_parentheses(hook.text, operands));
 }
 
-// Returns the members of a generic hook: whether its text is the request's, and, if that is an expression, a template
-// of the same text for arguments of any types. A call whose types the text has no meaning for is no error in the body
-// but a failed substitution. It returns a value, also of a text such as `(s)` or `flag ? q : k`, of which decltype
-// alone gives a reference: to one of the template's own parameters.
+bool reads_tensor(const Hook& hook, Operands operands) {
+  return std::ranges::any_of(operands, [&](const Operand& operand) {
+    return operand.rank > 0 && plan::names_operand(hook.text, operand.name);
+  });
+}
+
+// Returns the members of a generic hook: whether its text is the request's, whether it reads an operand that is a
+// tensor, and, if it is an expression, a template of the same text for arguments of any types. A call whose types the
+// text has no meaning for is no error in the body but a failed substitution. It returns a value, also of a text such as
+// `(s)` or `flag ? q : k`, of which decltype alone gives a reference: to one of the template's own parameters.
 std::string generic_members(const Hook& hook, Operands operands) {
-  std::string text = fmt::format("static constexpr bool {}_given = {};\n", hook.name, hook.given);
+  std::string text = fmt::format("static constexpr bool {0}_given = {1}, {0}_reads = {2};\n", hook.name, hook.given,
+                                 hook.given && reads_tensor(hook, operands));
   if (!hook.given || hook.parameters.empty() || is_body(hook)) return text;
   std::string types, parameters;
   for (const Hook::Parameter& parameter : hook.parameters) {

@@ -33,7 +33,7 @@ NameTable names_in(const Template& kernel) {
 
 // Returns whether the struct Hooks has a name that the preamble makes of the hook's or of its parameters'.
 bool makes(const Hook& hook, std::string_view name) {
-  constexpr std::string_view kMembers[] = {"_given", "_of", "_own", "_with"};
+  constexpr std::string_view kMembers[] = {"_given", "_reads", "_of", "_own", "_with"};
   const auto is = [&](std::string_view of, std::string_view ending) {
     return name.starts_with(of) && name.substr(of.size()) == ending;
   };

@@ -34,7 +34,8 @@
 //! tensor  K  box [1, BN, HD < 128 ? HD : 128]  swizzle HD < 128 ? HD : 128  l2 256
 //! tensor  V  box [1, BN, DV % 128 == 0 ? 128 : 64]  swizzle DV % 128 == 0 ? 128 : 64  l2 256
 //!
-//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
+//! workspace counters given(mask) == 1 && PERSISTENT == 1 ? 16 : 0  zero "of Search"
+//! workspace steps  given(mask) == 1 && PERSISTENT == 1 ? 8 * ceil_div(M, BM) * ceil_div(ceil_div(N, BN), 32) : 0  "that the mask leaves"
 //!
 //! workspace values TRANSPOSE_ONCE * KV_HEADS * ceil_div(N, BN) * BN * DV  "transposed, tile by tile"
 //! workspace transposed 12 * TRANSPOSE_ONCE  zero   "counters of TransposedValues"
@@ -103,7 +104,7 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK, View<R, 3> O,
-    View<f32, 2> L, u8* counter, u8* values, u8* transposed, f32 scale, const Dims dims,
+    View<f32, 2> L, u8* counters, u8* steps, u8* values, u8* transposed, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) {
@@ -115,6 +116,8 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     init_found(smem);
   }
   __syncthreads();
+  const Search search(dims, hooks, counters, steps);
+  search.begin();
   const TransposedValues<BN, DV> turned(values, transposed, dims.KV_HEADS, dims.N);
   if constexpr (TRANSPOSE_ONCE) turned.make<THREADS>(smem, V);
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
@@ -130,7 +133,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
       transpose_values(smem, thread / 32 - 1);
     } else if constexpr (kMaskGiven) {
       if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);
-      if (thread >= 32) find_all(smem, reinterpret_cast<u32*>(counter), dims, hooks);
+      if (thread >= 32) search.run(smem.found);
     } else {
       Tiles tiles(dims);
       load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);

@@ -33,7 +33,8 @@
 //! tensor  V  box [1, BN / CLUSTER, VALUE_PANEL]  swizzle VALUE_PANEL * 2  l2 256
 //! tensor  O  box [1, 64, VALUE_PANEL]  swizzle VALUE_PANEL * 2
 //!
-//! workspace counter given(mask) == 1 && PERSISTENT == 1 ? 4 : 0  zero "tiles that the blocks have drawn"
+//! workspace counters given(mask) == 1 && PERSISTENT == 1 ? 16 : 0  zero "of Search"
+//! workspace steps  given(mask) == 1 && PERSISTENT == 1 ? 8 * ceil_div(M, BM) * ceil_div(ceil_div(N, BN), 32) : 0  "that the mask leaves"
 //!
 //! cluster CLUSTER
 //! launch  grid PERSISTENT ? min(BLOCKS, device.sm_count / CLUSTER * CLUSTER) : BLOCKS  block THREADS  smem SMEM + 1024 * given(mask)
@@ -87,12 +88,12 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32,
 
 // Loads the operands of the block's tiles and stores their results. Called by one warpgroup.
 __device__ void transfer(Block& smem, const CUtensorMap& Q, const CUtensorMap& K, const CUtensorMap& V,
-                         const CUtensorMap& O, u32* counter, const Dims& dims, const Hooks& hooks) {
+                         const CUtensorMap& O, const Search& search, const Dims& dims) {
   const int thread = threadIdx.x - CONSUMERS * kWarpgroup;
   if constexpr (kMaskGiven) {
     if (thread / 32 == 0 && elect()) load_found_backwards<CONSUMERS>(smem, Q, K, V);
     if (thread / 32 == 1 && elect()) store_attention<CONSUMERS>(smem, O, Published(smem, 0));
-    if (thread >= 64 && thread < 96) find_all(smem, counter, dims, hooks);
+    if (thread >= 64 && thread < 96) search.run(smem.found);
   } else {
     Tiles tiles(dims);
     if (thread < 32) load_attention_backwards<CONSUMERS>(smem, Q, K, V, tiles);
@@ -103,14 +104,16 @@ __device__ void transfer(Block& smem, const CUtensorMap& Q, const CUtensorMap& K
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, View<const f32, 1> SINK,
-    const __grid_constant__ CUtensorMap O, View<f32, 2> L, u8* counter, f32 scale, const Dims dims,
+    const __grid_constant__ CUtensorMap O, View<f32, 2> L, u8* counters, u8* steps, f32 scale, const Dims dims,
     const __grid_constant__ Hooks hooks) {
   Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) init(smem), init_found(smem);
   cluster::sync_blocks<CLUSTER>();
+  const Search search(dims, hooks, counters, steps);
+  search.begin();
   if (threadIdx.x >= CONSUMERS * kWarpgroup) {
     give_registers<kLoadRegisters>();
-    transfer(smem, Q, K, V, O, reinterpret_cast<u32*>(counter), dims, hooks);
+    transfer(smem, Q, K, V, O, search, dims);
     __syncwarp();
   } else {
     take_registers<CONSUMERS == 3 ? 160 : kLoadRegisters == 24 ? 240 : kLoadRegisters == 40 ? 232 : 216>();

@@ -197,6 +197,39 @@ TEST_CASE("blocks draw the tiles under a mask, and a warp finds their steps, in 
                   "mask=k <= q && q - k < 100", "PERSISTENT=1", "TILES=2", "BM=128", "BN=64"});
 }
 
+TEST_CASE("the steps of a mask that reads operands are found once for all heads, and again where it names the head") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::vector<std::int32_t> document(2600);
+  for (std::size_t i = 0; i < document.size(); ++i) document[i] = i < 40 ? 0 : i < 300 ? 1 : i < 2500 ? 2 : 3;
+  const std::string file = "document=" + raw("documents.bin", document.data(), document.size() * 4);
+  std::size_t cell = 0;
+  for (const char* policy : {":policy=lazy,seed=6", ":policy=eager,seed=2", ":policy=random,seed=3", ":processors=1"})
+    for (const char* mask : {"mask=document[q] == document[k]", "mask=document[q] == document[k] && k > head"}) {
+      const char* const type = cell % 3 == 0 ? "T=e4m3" : "T=bf16";
+      if (!testing::takes(cell++)) continue;
+      check_passes({"attention",
+                    kDevice,
+                    std::string(kEmulator) + policy,
+                    type,
+                    "HEADS=2",
+                    "KV_HEADS=1",
+                    "M=140",
+                    "N=2600",
+                    "HD=64",
+                    "LSE=1",
+                    "PERSISTENT=1",
+                    "TILES=2",
+                    "BM=128",
+                    "BN=64",
+                    "--operand",
+                    "document : s32[N]",
+                    "--in",
+                    file,
+                    "--hook",
+                    mask});
+    }
+}
+
 TEST_CASE("steps that a mask leaves are found from operands of any type, address and part in the tensor") {
   if (!has_compiler() || !kHasEmulator) return;
   std::vector<std::int32_t> wide(300);

@@ -128,15 +128,15 @@ TEST_CASE("a generic hook says whether it is given, and is a template if it is a
   Plan plan = small_plan();
   plan.hooks = {{"f", DType::s32, {{DType::s32, "q"}, {DType::s32, "k"}}, "q < k"}};
   plan.hooks[0].generic = true;
-  CHECK(holds(preamble(plan), "\"preamble\"\nstatic constexpr bool f_given = false;\n#line"));
+  CHECK(holds(preamble(plan), "\"preamble\"\nstatic constexpr bool f_given = false, f_reads = false;\n#line"));
   plan.hooks[0].given = true;
-  CHECK(holds(
-      preamble(plan),
-      "static constexpr bool f_given = true;\ntemplate <class q_type, class k_type> __device__ auto f_of(q_type q, "
-      "k_type k) const -> decltype(::tma_jit_value_of(\n"
-      "#line 1 \"hook f\"\nq < k\n)) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
+  CHECK(holds(preamble(plan),
+              "static constexpr bool f_given = true, f_reads = false;\ntemplate <class q_type, class k_type> "
+              "__device__ auto f_of(q_type q, "
+              "k_type k) const -> decltype(::tma_jit_value_of(\n"
+              "#line 1 \"hook f\"\nq < k\n)) {\nreturn (\n#line 1 \"hook f\"\nq < k\n);\n}\n"));
   plan.hooks[0].text = "return q < k;";
-  CHECK(holds(preamble(plan), "f_given = true;\n#line"));
+  CHECK(holds(preamble(plan), "f_given = true, f_reads = false;\n#line"));
 }
 
 TEST_CASE("a hook's brackets must match, or the mistake would surface in the template") {

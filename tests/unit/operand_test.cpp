@@ -153,6 +153,19 @@ TEST_CASE("what a request gives for an operand is checked against its declaratio
         std::string::npos);
 }
 
+TEST_CASE("a generic hook says whether its text names an operand that is a tensor") {
+  std::string text = kHooked;
+  text.replace(text.find("s32 column) : f32 = x"), 21, "s32 column) : f32 generic = x");
+  const auto reads = [&](std::string hook) {
+    const Result<Plan> planned = plan(text, with({"bias : f32[N]", "alpha : f32 = 2"}, std::move(hook)));
+    REQUIRE_MESSAGE(planned, planned.error().text());
+    return source::preamble(*planned).find("f_given = true, f_reads = true;") != std::string::npos;
+  };
+  CHECK(reads("x + bias[column]"));
+  CHECK_FALSE(reads("x * alpha /* bias[column] */"));
+  CHECK_FALSE(reads("x + row"));
+}
+
 TEST_CASE("operands are members of Hooks, and hooks name them by the user's own columns") {
   CHECK(preamble_of(with({"bias : f32[N]", "up : bf16[M, N]", "alpha : f32 = 2"},
                          "alpha * (x + bias[column]) *\n  up [ row, min(column, 3) ]")) ==

@@ -3,6 +3,7 @@
 // params of these files, Dims, Hooks, Smem and what it includes of device/schedule are the template's.
 #include "device/pipeline/found_steps.cuh"
 #include "device/pipeline/published_tiles.cuh"
+#include "device/pipeline/step_table.cuh"
 #include "device/tile/attention_hooks.cuh"
 
 #ifndef TMA_JIT_REFERENCE
@@ -43,12 +44,50 @@ __device__ inline void attend_all(Block& smem, const Dims& dims, int consumer, A
   }
 }
 
-// Draws the block's tiles and finds their steps. Called by a warp, under a mask.
-__device__ inline void find_all(Block& smem, u32* counter, const Dims& dims, const Hooks& hooks) {
-  DrawnTiles<Order, PERSISTENT> tiles(dims, counter);
-  find_steps(smem.found, tiles, [&](const Work& work) {
-    return SeenSteps<BN, TileMask<Work>>(work.steps, dims.N, {hooks, work});
-  });
-}
+// The search for the steps that a mask leaves. `counters` are four words, 0 before and after each launch; `bits` has
+// room for the StepTable of all rows of tiles.
+class Search {
+ public:
+  __device__ Search(const Dims& dims, const Hooks& hooks, u8* counters, u8* bits)
+      : dims_(dims),
+        hooks_(hooks),
+        drawn_(reinterpret_cast<u32*>(counters)),
+        table_(bits, drawn_ + 1, ceil_div<u32>(dims.M, BM), ceil_div<u32>(dims.N, BN)) {}
+
+  // Does what all heads have in common. Called by all threads of the block.
+  __device__ void begin() const {
+    if constexpr (kOnce)
+      table_.make([&](int row) {
+        const Work work(dims_, row, 0);
+        return StepLooks<BN, Over>(work.steps, dims_.N, Over(hooks_, work));
+      });
+  }
+  // Draws the block's tiles and finds their steps. Called by a warp.
+  __device__ void run(FoundSteps<Work>& found) const {
+    if constexpr (kOnce) table_.await();
+    DrawnTiles<Order, PERSISTENT> tiles(dims_, drawn_);
+    find_steps(found, tiles, [&](const Work& work) {
+      if constexpr (kOnce)
+        return table_.steps(work.first / BM);
+      else
+        return SeenSteps<BN, TileMask<Work>>(work.steps, dims_.N, {hooks_, work});
+    });
+  }
+
+ private:
+  static constexpr bool kOnce = Hooks::mask_reads && kMaskSameForHeads && PERSISTENT == 1;
+  // A TileMask of a tile of its own.
+  struct Over {
+    const Hooks& hooks;
+    Work work;
+    __device__ Over(const Hooks& hooks, const Work& work) : hooks(hooks), work(work) {}
+    __device__ Truth operator()(int first, int last) const { return TileMask<Work>{hooks, work}(first, last); }
+  };
+
+  const Dims& dims_;
+  const Hooks& hooks_;
+  u32* drawn_;
+  StepTable table_;
+};
 
 #endif

@@ -4,6 +4,11 @@
 // step by step, so that steps far from those that are seen cost little.
 #include "device/types.cuh"
 
+// Of which of 32 steps some key is seen by some query, and of which all by all.
+struct StepBits {
+  u32 some, all;
+};
+
 // A step, whether all its keys are seen by all queries, and whether it is known to be a tile's last, in one number;
 // kEnd is none.
 struct SeenStep {
@@ -17,40 +22,60 @@ struct SeenStep {
   __device__ static int before(int seen, int after) { return after < 0 ? seen | 2 : seen; }
 };
 
-// over(first, last) returns what the mask gives over these keys: with members `some` and `all`. All members are called
-// by all lanes of a warp, with the same arguments.
-template <int TileN, class Over> class SeenSteps {
+// The steps that Looks finds, which has
+//   ranges()     ranges of 1024 steps
+//   parts(range) the parts, of 32 steps each, in which a key may be seen, a bit for each
+//   near(part)   the StepBits of the steps of a part of the range that was asked for last
+// All members are called by all lanes of a warp, with the same arguments.
+template <class Looks> class StepsOf {
  public:
-  // Of `steps` steps, the last of which ends with key `keys` - 1 if it is not full.
-  __device__ SeenSteps(int steps, int keys, Over over)
-      : over_(over), keys_(min(static_cast<s64>(keys), s64{steps} * TileN)), far_(ceil_div(steps, 1024)) {}
+  __device__ explicit StepsOf(const Looks& looks) : looks_(looks), range_(looks.ranges()) {}
 
   // Returns the next SeenStep.
   __device__ int next() {
-    while (seen_ == 0) {
+    while (seen_.some == 0) {
       while (parts_ == 0) {
-        if (far_ == 0) return SeenStep::kEnd;
-        --far_;
-        parts_ = __ballot_sync(kAll, look(far_ * 32, 32).some);
+        if (range_ == 0) return SeenStep::kEnd;
+        parts_ = looks_.parts(--range_);
       }
-      near_ = far_ * 1024 + take_highest(parts_) * 32;
-      const auto seen = look(near_, 1);
-      seen_ = __ballot_sync(kAll, seen.some);
-      whole_ = __ballot_sync(kAll, seen.all);
+      part_ = range_ * 32 + take_highest(parts_);
+      seen_ = looks_.near(part_);
     }
-    const int bit = take_highest(seen_);
-    return SeenStep::of(near_ + bit, (whole_ >> bit & 1) != 0);
+    const int bit = take_highest(seen_.some);
+    return SeenStep::of(part_ * 32 + bit, (seen_.all >> bit & 1) != 0);
   }
 
  private:
-  static constexpr u32 kAll = 0xffffffff;
-
   __device__ static int take_highest(u32& bits) {
     const int highest = 31 - __clz(bits);
     bits ^= 1u << highest;
     return highest;
   }
-  // Looks at the range of `steps` steps that is this lane's, counted from range `first`.
+
+  Looks looks_;
+  int range_, part_ = 0;
+  u32 parts_ = 0;
+  StepBits seen_ = {0, 0};
+};
+
+// Looks at what a mask gives: over(first, last) returns it for these keys, with members `some` and `all`.
+template <int TileN, class Over> class StepLooks {
+ public:
+  // At `steps` steps, the last of which ends with key `keys` - 1 if it is not full.
+  __device__ StepLooks(int steps, int keys, Over over)
+      : over_(over), keys_(min(static_cast<s64>(keys), s64{steps} * TileN)), ranges_(ceil_div(steps, 1024)) {}
+
+  __device__ int ranges() const { return ranges_; }
+  __device__ u32 parts(int range) const { return __ballot_sync(kAll, look(range * 32, 32).some); }
+  __device__ StepBits near(int part) const {
+    const auto seen = look(part * 32, 1);
+    return {__ballot_sync(kAll, seen.some), __ballot_sync(kAll, seen.all)};
+  }
+
+ private:
+  static constexpr u32 kAll = 0xffffffff;
+
+  // Looks at the `steps` steps that are this lane's, counted from `first` in as many.
   __device__ auto look(int first, int steps) const {
     const s64 begin = s64{first + static_cast<int>(threadIdx.x % 32)} * steps * TileN;
     const int last = min(begin + s64{steps} * TileN, s64{keys_}) - 1;
@@ -61,6 +86,12 @@ template <int TileN, class Over> class SeenSteps {
   }
 
   Over over_;
-  int keys_, far_, near_ = 0;
-  u32 parts_ = 0, seen_ = 0, whole_ = 0;
+  int keys_, ranges_;
+};
+
+// The steps of one tile, found by the warp itself.
+template <int TileN, class Over> class SeenSteps : public StepsOf<StepLooks<TileN, Over>> {
+ public:
+  __device__ SeenSteps(int steps, int keys, Over over)
+      : StepsOf<StepLooks<TileN, Over>>(StepLooks<TileN, Over>(steps, keys, over)) {}
 };

@@ -17,6 +17,19 @@ template <class H, class Head> __device__ inline Truth mask_over(const H&, Inter
   return {true, false};
 }
 
+// Whether the mask's text is an expression that does not name the head, so that it has a meaning for a head of any
+// type.
+struct AnyHead {};
+template <class H>
+__device__ constexpr auto is_same_for_heads(const H* hooks, int)
+    -> decltype(Truth(hooks->mask_of(Interval(0), Interval(0), AnyHead())), bool()) {
+  return true;
+}
+template <class H> __device__ constexpr bool is_same_for_heads(const H*, long) {
+  return false;
+}
+constexpr bool kMaskSameForHeads = is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
+
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
   const Hooks& hooks;
