@@ -14,11 +14,12 @@ prepared, whose times `measure` adds, beside autograd's backward pass alone; pin
 DK and DV must be the same twice. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths. With both, attention_ragged_backward is, beside the backward
-pass of both. With --e4m3, queries, keys and values are e4m3 and the peer has the same
-numbers as bf16; results may differ from its by a twelfth, as weights have 3 bits of fraction.
+pass of both. With --e4m3, queries, keys and values are e4m3, and the peers have the same numbers as bf16 and, where cuDNN's
+frontend is installed, as e4m3; results may differ from those of bf16 by a twelfth, as weights have 3 bits of fraction.
 """
 import functools
 import hashlib
+import importlib.util
 import os
 import random
 import subprocess
@@ -163,6 +164,11 @@ def timed(compare, torch, options, entries, flush):
             peers[name + kind] = backend(which, values)
         except RuntimeError as error:
             print(f"{entries[0]['problem']}: {name}{kind} refuses: {str(error).splitlines()[0]}")
+    if small and importlib.util.find_spec("cudnn"):
+        import cudnn_e4m3
+        peers["cuDNN e4m3"] = cudnn_e4m3.attention(*(tensors[name].view_as(wide) for name, wide in zip("QKV", (q, k, v))), causal)
+        error = compare.difference(peers["cuDNN e4m3"](), expected)
+        assert error < 1e-1, f"cuDNN's e4m3 differs from its bf16 by {error}"
     compare_results(compare, torch, entries, ours, o, expected, 8e-2 if small else 1e-2)
     del expected
     times = compare.alternate([*ours, *peers.values()], options.rounds, flush)
