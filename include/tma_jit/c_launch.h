@@ -97,6 +97,24 @@ TMA_JIT_API void tma_jit_function_free(tma_jit_function* function);
 TMA_JIT_API tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_tensor* tensors,
                                                  size_t count, tma_jit_stream stream, tma_jit_error** error);
 
+/* Which member has a scalar's value. */
+typedef int32_t tma_jit_scalar_kind;
+enum { TMA_JIT_SCALAR_INTEGER = 0, TMA_JIT_SCALAR_UNSIGNED = 1, TMA_JIT_SCALAR_REAL = 2 };
+typedef struct tma_jit_scalar {
+  const char* name;
+  tma_jit_scalar_kind kind;
+  int64_t integer;
+  uint64_t unsigned_integer;
+  double real;
+} tma_jit_scalar;
+/* The same with other values of scalars than the request's; kernels do not depend on them. Of two with the same name
+ * the last counts. Fails (TMA_JIT_NOT_FOUND) if the kernel has no such scalar, and (TMA_JIT_INVALID_ARGUMENT) if its
+ * type cannot hold the value. */
+TMA_JIT_API tma_jit_status tma_jit_function_call_scalars(tma_jit_function* function, const tma_jit_tensor* tensors,
+                                                         size_t count, const tma_jit_scalar* scalars,
+                                                         size_t scalar_count, tma_jit_stream stream,
+                                                         tma_jit_error** error);
+
 /* ---- device memory and time ------------------------------------------------------------------------------------ */
 
 /* Memory of the engine's device. Copies and fills run after the default stream's earlier work and are complete

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include <tma_jit/json.h>
 #include <tma_jit/lost_arrival.h>
@@ -13,23 +16,42 @@ namespace {
 using namespace tma_jit::c_api;
 using tma_jit::MeasureOptions;
 using tma_jit::Result;
+using tma_jit::Scalar;
 using tma_jit::Tensor;
 
 // More tensors than any function takes; the call itself rejects a wrong number with an error that names it.
 constexpr size_t kTensorsMax = 64;
 
-Result<void> call(tma_jit_function& function, const tma_jit_tensor* tensors, size_t count, tma_jit_stream stream) {
-  if (tensors == nullptr && count > 0) return invalid("tma_jit_function_call: tensors is NULL");
-  std::array<Tensor, kTensorsMax> views;
-  if (count > views.size()) {
-    return invalid("tma_jit_function_call: " + std::to_string(count) + " tensors; no function takes more than 32");
-  }
+using Views = std::array<Tensor, kTensorsMax>;
+
+Result<void> views_of(std::string_view caller, const tma_jit_tensor* tensors, size_t count, Views& views) {
+  const std::string by = std::string(caller) + ": ";
+  if (tensors == nullptr && count > 0) return invalid(by + "tensors is NULL");
+  if (count > views.size()) return invalid(by + std::to_string(count) + " tensors; no function takes more than 32");
   for (size_t i = 0; i < count; ++i) {
-    auto view = tensor_of(tensors[i], "tma_jit_function_call: a tensor");
-    if (!view) return invalid("tma_jit_function_call: tensors[" + std::to_string(i) + "]: " + view.error().message);
+    auto view = tensor_of(tensors[i], by + "a tensor");
+    if (!view) return invalid(by + "tensors[" + std::to_string(i) + "]: " + view.error().message);
     views[i] = *view;
   }
-  return function.function(views.data(), count, stream);
+  return {};
+}
+
+Result<std::map<std::string, Scalar>> values_of(std::string_view caller, const tma_jit_scalar* scalars, size_t count) {
+  const std::string by = std::string(caller) + ": ";
+  if (scalars == nullptr && count > 0) return invalid(by + "scalars is NULL");
+  std::map<std::string, Scalar> values;
+  for (size_t i = 0; i < count; ++i) {
+    const tma_jit_scalar& scalar = scalars[i];
+    const std::string which = by + "scalars[" + std::to_string(i) + "]: ";
+    if (scalar.name == nullptr) return invalid(which + "name is NULL");
+    switch (scalar.kind) {
+      case TMA_JIT_SCALAR_INTEGER: values[scalar.name] = std::int64_t{scalar.integer}; break;
+      case TMA_JIT_SCALAR_UNSIGNED: values[scalar.name] = std::uint64_t{scalar.unsigned_integer}; break;
+      case TMA_JIT_SCALAR_REAL: values[scalar.name] = scalar.real; break;
+      default: return invalid(which + "kind is " + std::to_string(scalar.kind) + "; it is 0, 1 or 2");
+    }
+  }
+  return values;
 }
 
 Result<tma_jit::Launch> load(tma_jit_engine& engine, const char* plan_json, const void* kernel, size_t bytes) {
@@ -130,7 +152,23 @@ void tma_jit_function_free(tma_jit_function* function) {
 
 tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
                                      tma_jit_stream stream, tma_jit_error** error) {
-  return guarded(__func__, error, {{"function", function}}, [&] { return call(*function, tensors, count, stream); });
+  return guarded(__func__, error, {{"function", function}}, [&, caller = __func__]() -> Result<void> {
+    Views views;
+    if (auto made = views_of(caller, tensors, count, views); !made) return made;
+    return function->function(views.data(), count, stream);
+  });
+}
+
+tma_jit_status tma_jit_function_call_scalars(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
+                                             const tma_jit_scalar* scalars, size_t scalar_count, tma_jit_stream stream,
+                                             tma_jit_error** error) {
+  return guarded(__func__, error, {{"function", function}}, [&, caller = __func__]() -> Result<void> {
+    Views views;
+    if (auto made = views_of(caller, tensors, count, views); !made) return made;
+    const auto values = values_of(caller, scalars, scalar_count);
+    if (!values) return tl::make_unexpected(values.error());
+    return function->function(views.data(), count, *values, stream);
+  });
 }
 
 tma_jit_status tma_jit_buffer_create(tma_jit_engine* engine, size_t bytes, tma_jit_buffer** out,

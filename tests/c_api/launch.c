@@ -1,4 +1,5 @@
-/* The C API on a device: memory, launches, rebinding, functions, measuring. Ends with 77 where there is no device. */
+/* The C API on a device, the machine's first or the one that is named: memory, launches, rebinding, functions,
+ * measuring. Ends with 77 where there is no device. */
 #include "check.h"
 
 #define COUNT 1000
@@ -157,6 +158,37 @@ static void check_launch(tma_jit_engine* engine, const tma_jit_buffer* x, tma_ji
   tma_jit_request_free(request);
 }
 
+/* Other values of alpha, of each kind, in a call each. */
+static void check_function_scalars(tma_jit_engine* engine, tma_jit_function* function, const tma_jit_tensor* tensors,
+                                   tma_jit_buffer* y) {
+  const tma_jit_scalar alphas[] = {{"alpha", TMA_JIT_SCALAR_INTEGER, -3, 0, 0},
+                                   {"alpha", TMA_JIT_SCALAR_UNSIGNED, 0, 5, 0},
+                                   {"alpha", TMA_JIT_SCALAR_REAL, 0, 0, 0.5}};
+  const float expected[] = {-3.0F, 5.0F, 0.5F};
+  tma_jit_scalar wrong = alphas[0];
+  size_t i = 0;
+  for (; i < 3; ++i) {
+    REQUIRE_OK(tma_jit_buffer_fill(y, 0xff, &error));
+    REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, &alphas[i], 1, NULL, &error));
+    check_results(engine, y, COUNT, expected[i], 1);
+  }
+  REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, alphas, 3, NULL, &error));
+  check_results(engine, y, COUNT, 0.5F, 1);
+  REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, NULL, 0, NULL, &error));
+  check_results(engine, y, COUNT, 2, 1);
+  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, NULL, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+              "scalars is NULL");
+  wrong.kind = 3;
+  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+              "scalars[0]: kind is 3");
+  wrong.kind = TMA_JIT_SCALAR_INTEGER;
+  wrong.name = "beta";
+  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_NOT_FOUND, "beta");
+  wrong.name = NULL;
+  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+              "scalars[0]: name is NULL");
+}
+
 static tma_jit_function* check_function(tma_jit_engine* engine, const tma_jit_buffer* x, tma_jit_buffer* y) {
   const int64_t counts[] = {COUNT, OTHER, COUNT};
   tma_jit_request* request = make_request();
@@ -174,13 +206,14 @@ static tma_jit_function* check_function(tma_jit_engine* engine, const tma_jit_bu
   CHECK_FAILS(tma_jit_function_call(function, tensors, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT, "it takes 2: X, Y");
   CHECK_FAILS(tma_jit_function_call(function, NULL, 2, NULL, &error), TMA_JIT_INVALID_ARGUMENT, "tensors is NULL");
   CHECK_FAILS(tma_jit_function_call(function, tensors, 1000, NULL, &error), TMA_JIT_INVALID_ARGUMENT, "1000 tensors");
+  check_function_scalars(engine, function, tensors, y);
   tensors[1].dtype = 50;
   CHECK_FAILS(tma_jit_function_call(function, tensors, 2, NULL, &error), TMA_JIT_INVALID_ARGUMENT, "tensors[1]");
   tma_jit_request_free(request);
   return function;
 }
 
-int main(void) {
+int main(int count, char** words) {
   tma_jit_options options;
   tma_jit_device_info device;
   tma_jit_engine* engine = NULL;
@@ -191,6 +224,7 @@ int main(void) {
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
   options.no_cache = 1;
+  options.device = count > 1 ? words[1] : NULL;
   REQUIRE_OK(tma_jit_engine_create(&options, &engine, &error));
   device.size = sizeof device;
   if (tma_jit_engine_device(engine, &device, &error) != TMA_JIT_OK) {

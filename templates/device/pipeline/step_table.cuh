@@ -1,8 +1,8 @@
 #pragma once
 // What a mask that is the same for all heads gives over the steps of each row of tiles, found once by a whole grid
 // before it attends. A mask that reads an operand at each key takes longer to search than a short tile to compute, and
-// every head would search again. All warps share the search. They draw parts of it: what is not found belongs to a block
-// that runs, so that waiting for all of it ends however few blocks the device runs at a time.
+// every head would search again. All warps share the search. They draw parts of it: what is not found belongs to a
+// block that runs, so that waiting for all of it ends however few blocks the device runs at a time.
 #include "device/pipeline/seen_steps.cuh"
 #include "device/ptx/acq_rel.cuh"
 #include "device/ptx/acquire.cuh"
@@ -12,10 +12,7 @@
 class StepTable {
  public:
   __device__ StepTable(u8* bits, u32* counters, int rows, int steps)
-      : bits_(reinterpret_cast<StepBits*>(bits)),
-        counters_(counters),
-        rows_(rows),
-        parts_(ceil_div<u32>(steps, 32)) {}
+      : bits_(reinterpret_cast<StepBits*>(bits)), counters_(counters), rows_(rows), parts_(ceil_div<u32>(steps, 32)) {}
 
   // Finds the parts that the warp draws. looks(row) are a row's StepLooks. Called by all warps of all blocks, each of
   // which draws one number beyond the last part; who draws the last of these resets the counter.
@@ -67,7 +64,9 @@ class StepTable {
     int parts_;
     StepBits own_ = {0, 0};
   };
-  __device__ StepsOf<Row> steps(int row) const { return StepsOf<Row>(Row(bits_ + s64{row} * parts_, parts_)); }
+  __device__ StepsOf<Row> steps(int row) const {
+    return StepsOf<Row>(Row(bits_ + s64{row} * parts_, parts_));
+  }
 
  private:
   StepBits* bits_;
