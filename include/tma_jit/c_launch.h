@@ -107,13 +107,18 @@ typedef struct tma_jit_scalar {
   uint64_t unsigned_integer;
   double real;
 } tma_jit_scalar;
-/* The same with other values of scalars than the request's; kernels do not depend on them. Of two with the same name
- * the last counts. Fails (TMA_JIT_NOT_FOUND) if the kernel has no such scalar, and (TMA_JIT_INVALID_ARGUMENT) if its
- * type cannot hold the value. */
-TMA_JIT_API tma_jit_status tma_jit_function_call_scalars(tma_jit_function* function, const tma_jit_tensor* tensors,
-                                                         size_t count, const tma_jit_scalar* scalars,
-                                                         size_t scalar_count, tma_jit_stream stream,
-                                                         tma_jit_error** error);
+typedef struct tma_jit_call_options {
+  size_t size;
+  tma_jit_stream stream;
+  const tma_jit_scalar* scalars; /* instead of the request's; of two with the same name the last counts */
+  size_t scalar_count;
+} tma_jit_call_options;
+/* The same with other values of scalars than the request's; kernels do not depend on them. `options` may be NULL. Fails
+ * (TMA_JIT_NOT_FOUND) if the kernel has no such scalar, and (TMA_JIT_INVALID_ARGUMENT) if its type cannot hold the
+ * value. */
+TMA_JIT_API tma_jit_status tma_jit_function_call_with(tma_jit_function* function, const tma_jit_tensor* tensors,
+                                                      size_t count, const tma_jit_call_options* options,
+                                                      tma_jit_error** error);
 
 /* ---- device memory and time ------------------------------------------------------------------------------------ */
 

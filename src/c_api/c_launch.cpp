@@ -159,15 +159,16 @@ tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_t
   });
 }
 
-tma_jit_status tma_jit_function_call_scalars(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
-                                             const tma_jit_scalar* scalars, size_t scalar_count, tma_jit_stream stream,
-                                             tma_jit_error** error) {
+tma_jit_status tma_jit_function_call_with(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
+                                          const tma_jit_call_options* options, tma_jit_error** error) {
   return guarded(__func__, error, {{"function", function}}, [&, caller = __func__]() -> Result<void> {
     Views views;
     if (auto made = views_of(caller, tensors, count, views); !made) return made;
-    const auto values = values_of(caller, scalars, scalar_count);
+    const auto given = read_struct(options, "tma_jit_call_options");
+    if (!given) return tl::make_unexpected(given.error());
+    const auto values = values_of(caller, given->scalars, given->scalar_count);
     if (!values) return tl::make_unexpected(values.error());
-    return function->function(views.data(), count, *values, stream);
+    return function->function(views.data(), count, *values, given->stream);
   });
 }
 

@@ -166,26 +166,36 @@ static void check_function_scalars(tma_jit_engine* engine, tma_jit_function* fun
                                    {"alpha", TMA_JIT_SCALAR_REAL, 0, 0, 0.5}};
   const float expected[] = {-3.0F, 5.0F, 0.5F};
   tma_jit_scalar wrong = alphas[0];
+  tma_jit_call_options options;
   size_t i = 0;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.scalar_count = 1;
   for (; i < 3; ++i) {
+    options.scalars = &alphas[i];
     REQUIRE_OK(tma_jit_buffer_fill(y, 0xff, &error));
-    REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, &alphas[i], 1, NULL, &error));
+    REQUIRE_OK(tma_jit_function_call_with(function, tensors, 2, &options, &error));
     check_results(engine, y, COUNT, expected[i], 1);
   }
-  REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, alphas, 3, NULL, &error));
+  options.scalars = alphas;
+  options.scalar_count = 3;
+  REQUIRE_OK(tma_jit_function_call_with(function, tensors, 2, &options, &error));
   check_results(engine, y, COUNT, 0.5F, 1);
-  REQUIRE_OK(tma_jit_function_call_scalars(function, tensors, 2, NULL, 0, NULL, &error));
+  REQUIRE_OK(tma_jit_function_call_with(function, tensors, 2, NULL, &error));
   check_results(engine, y, COUNT, 2, 1);
-  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, NULL, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+  options.scalars = NULL;
+  CHECK_FAILS(tma_jit_function_call_with(function, tensors, 2, &options, &error), TMA_JIT_INVALID_ARGUMENT,
               "scalars is NULL");
+  options.scalars = &wrong;
+  options.scalar_count = 1;
   wrong.kind = 3;
-  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+  CHECK_FAILS(tma_jit_function_call_with(function, tensors, 2, &options, &error), TMA_JIT_INVALID_ARGUMENT,
               "scalars[0]: kind is 3");
   wrong.kind = TMA_JIT_SCALAR_INTEGER;
   wrong.name = "beta";
-  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_NOT_FOUND, "beta");
+  CHECK_FAILS(tma_jit_function_call_with(function, tensors, 2, &options, &error), TMA_JIT_NOT_FOUND, "beta");
   wrong.name = NULL;
-  CHECK_FAILS(tma_jit_function_call_scalars(function, tensors, 2, &wrong, 1, NULL, &error), TMA_JIT_INVALID_ARGUMENT,
+  CHECK_FAILS(tma_jit_function_call_with(function, tensors, 2, &options, &error), TMA_JIT_INVALID_ARGUMENT,
               "scalars[0]: name is NULL");
 }
 

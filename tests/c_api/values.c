@@ -249,7 +249,7 @@ static void nulls_of_values(void) {
   CHECK_NULL_REFUSED(tma_jit_launch_run(NULL, NULL, &error), "launch");
   CHECK_NULL_REFUSED(tma_jit_launch_rebind(NULL, "A", 1, &error), "launch");
   CHECK_NULL_REFUSED(tma_jit_function_call(NULL, NULL, 0, NULL, &error), "function");
-  CHECK_NULL_REFUSED(tma_jit_function_call_scalars(NULL, NULL, 0, NULL, 0, NULL, &error), "function");
+  CHECK_NULL_REFUSED(tma_jit_function_call_with(NULL, NULL, 0, NULL, &error), "function");
   CHECK_NULL_REFUSED(tma_jit_buffer_upload(NULL, NULL, 0, 0, &error), "buffer");
   CHECK_NULL_REFUSED(tma_jit_buffer_download(NULL, NULL, 0, 0, &error), "buffer");
   CHECK_NULL_REFUSED(tma_jit_buffer_fill(NULL, 0, &error), "buffer");
