@@ -22,36 +22,32 @@ using tma_jit::Tensor;
 // More tensors than any function takes; the call itself rejects a wrong number with an error that names it.
 constexpr size_t kTensorsMax = 64;
 
-using Views = std::array<Tensor, kTensorsMax>;
-
-Result<void> views_of(std::string_view caller, const tma_jit_tensor* tensors, size_t count, Views& views) {
-  const std::string by = std::string(caller) + ": ";
-  if (tensors == nullptr && count > 0) return invalid(by + "tensors is NULL");
-  if (count > views.size()) return invalid(by + std::to_string(count) + " tensors; no function takes more than 32");
+// A call for each launch: texts are made only for errors.
+Result<void> call(std::string_view caller, tma_jit_function& function, const tma_jit_tensor* tensors, size_t count,
+                  const tma_jit_call_options& options) {
+  const auto by = [&] { return std::string(caller) + ": "; };
+  if (tensors == nullptr && count > 0) return invalid(by() + "tensors is NULL");
+  std::array<Tensor, kTensorsMax> views;
+  if (count > views.size()) return invalid(by() + std::to_string(count) + " tensors; no function takes more than 32");
   for (size_t i = 0; i < count; ++i) {
-    auto view = tensor_of(tensors[i], by + "a tensor");
-    if (!view) return invalid(by + "tensors[" + std::to_string(i) + "]: " + view.error().message);
+    auto view = tensor_of(tensors[i], "a tensor");
+    if (!view) return invalid(by() + "tensors[" + std::to_string(i) + "]: " + by() + view.error().message);
     views[i] = *view;
   }
-  return {};
-}
-
-Result<std::map<std::string, Scalar>> values_of(std::string_view caller, const tma_jit_scalar* scalars, size_t count) {
-  const std::string by = std::string(caller) + ": ";
-  if (scalars == nullptr && count > 0) return invalid(by + "scalars is NULL");
+  if (options.scalars == nullptr && options.scalar_count > 0) return invalid(by() + "scalars is NULL");
   std::map<std::string, Scalar> values;
-  for (size_t i = 0; i < count; ++i) {
-    const tma_jit_scalar& scalar = scalars[i];
-    const std::string which = by + "scalars[" + std::to_string(i) + "]: ";
-    if (scalar.name == nullptr) return invalid(which + "name is NULL");
+  for (size_t i = 0; i < options.scalar_count; ++i) {
+    const tma_jit_scalar& scalar = options.scalars[i];
+    const auto which = [&] { return by() + "scalars[" + std::to_string(i) + "]: "; };
+    if (scalar.name == nullptr) return invalid(which() + "name is NULL");
     switch (scalar.kind) {
       case TMA_JIT_SCALAR_INTEGER: values[scalar.name] = std::int64_t{scalar.integer}; break;
       case TMA_JIT_SCALAR_UNSIGNED: values[scalar.name] = std::uint64_t{scalar.unsigned_integer}; break;
       case TMA_JIT_SCALAR_REAL: values[scalar.name] = scalar.real; break;
-      default: return invalid(which + "kind is " + std::to_string(scalar.kind) + "; it is 0, 1 or 2");
+      default: return invalid(which() + "kind is " + std::to_string(scalar.kind) + "; it is 0, 1 or 2");
     }
   }
-  return values;
+  return function.function(views.data(), count, values, options.stream);
 }
 
 Result<tma_jit::Launch> load(tma_jit_engine& engine, const char* plan_json, const void* kernel, size_t bytes) {
@@ -152,23 +148,17 @@ void tma_jit_function_free(tma_jit_function* function) {
 
 tma_jit_status tma_jit_function_call(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
                                      tma_jit_stream stream, tma_jit_error** error) {
-  return guarded(__func__, error, {{"function", function}}, [&, caller = __func__]() -> Result<void> {
-    Views views;
-    if (auto made = views_of(caller, tensors, count, views); !made) return made;
-    return function->function(views.data(), count, stream);
+  return guarded(__func__, error, {{"function", function}}, [&, caller = __func__] {
+    return call(caller, *function, tensors, count, {sizeof(tma_jit_call_options), stream, nullptr, 0});
   });
 }
 
 tma_jit_status tma_jit_function_call_with(tma_jit_function* function, const tma_jit_tensor* tensors, size_t count,
                                           const tma_jit_call_options* options, tma_jit_error** error) {
   return guarded(__func__, error, {{"function", function}}, [&, caller = __func__]() -> Result<void> {
-    Views views;
-    if (auto made = views_of(caller, tensors, count, views); !made) return made;
     const auto given = read_struct(options, "tma_jit_call_options");
     if (!given) return tl::make_unexpected(given.error());
-    const auto values = values_of(caller, given->scalars, given->scalar_count);
-    if (!values) return tl::make_unexpected(values.error());
-    return function->function(views.data(), count, *values, given->stream);
+    return call(caller, *function, tensors, count, *given);
   });
 }
 
