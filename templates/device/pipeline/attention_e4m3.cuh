@@ -50,7 +50,7 @@ struct Smem : KeysAndValues<TRANSPOSE_ONCE>, WeightTiles<WEIGHTS == 1, BN> {
   Queries q[SLOTS];
   Transposed transposed[STAGES];
   Pipeline<STAGES> keys, values, turned;
-  int drawn[2];             // tiles of TransposedValues
+  u32 drawn[2];             // tiles of TransposedValues
   Pipeline<SLOTS> queries;  // the slots of tile i: consumers 0, 1, ..., then those of tile i + 1
   PublishedSteps<STAGES, kMaskGiven> published;
   bool none[STAGES];  // that a slot has no values, and none follow

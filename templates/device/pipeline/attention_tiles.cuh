@@ -57,9 +57,9 @@ class Search {
   // Does what all heads have in common. Called by all threads of the block.
   __device__ void begin() const {
     if constexpr (kOnce)
-      table_.make([&](int row) {
+      table_.make([&](int row, int part) {
         const Work work(dims_, row, 0);
-        return StepLooks<BN, Over>(work.steps, dims_.N, Over(hooks_, work));
+        return StepLooks<BN, TileMask<Work>>(work.steps, dims_.N, {hooks_, work}).near(part);
       });
   }
   // Draws the block's tiles and finds their steps. Called by a warp.
@@ -76,13 +76,6 @@ class Search {
 
  private:
   static constexpr bool kOnce = Hooks::mask_reads && kMaskSameForHeads && PERSISTENT == 1;
-  // A TileMask of a tile of its own.
-  struct Over {
-    const Hooks& hooks;
-    Work work;
-    __device__ Over(const Hooks& hooks, const Work& work) : hooks(hooks), work(work) {}
-    __device__ Truth operator()(int first, int last) const { return TileMask<Work>{hooks, work}(first, last); }
-  };
 
   const Dims& dims_;
   const Hooks& hooks_;

@@ -14,7 +14,7 @@ template <class Work> struct FoundSteps {
   Work work[kSlots];
 };
 
-// Fills the ring. find(work) is a tile's SeenSteps. Called by a warp.
+// Fills the ring. find(work) is a tile's SeenSteps, or other StepsOf it. Called by a warp.
 template <class Work, class Tiles, class Find>
 __device__ inline void find_steps(FoundSteps<Work>& found, Tiles& tiles, Find find) {
   Producer ring(found.ring);

@@ -1,47 +1,35 @@
 #pragma once
 // What a mask that is the same for all heads gives over the steps of each row of tiles, found once by a whole grid
 // before it attends. A mask that reads an operand at each key takes longer to search than a short tile to compute, and
-// every head would search again. All warps share the search. They draw parts of it: what is not found belongs to a
-// block that runs, so that waiting for all of it ends however few blocks the device runs at a time.
+// every head would search again.
 #include "device/pipeline/seen_steps.cuh"
-#include "device/ptx/acq_rel.cuh"
-#include "device/ptx/acquire.cuh"
+#include "device/pipeline/shared_work.cuh"
 
-// `bits` has rows * parts elements, the parts of 32 steps of one row after the other's. `counters` are three words, 0
-// before and after each launch: parts drawn, parts found, and blocks that have seen all found.
+// `bits` has rows * parts elements, the parts of 32 steps of one row after the other's; `counters` are of SharedWork.
 class StepTable {
  public:
   __device__ StepTable(u8* bits, u32* counters, int rows, int steps)
-      : bits_(reinterpret_cast<StepBits*>(bits)), counters_(counters), rows_(rows), parts_(ceil_div<u32>(steps, 32)) {}
+      : bits_(reinterpret_cast<StepBits*>(bits)),
+        parts_(ceil_div<u32>(steps, 32)),
+        work_{counters, static_cast<u32>(rows) * parts_} {}
 
-  // Finds the parts that the warp draws. looks(row) are a row's StepLooks. Called by all warps of all blocks, each of
-  // which draws one number beyond the last part; who draws the last of these resets the counter.
-  template <class Looks> __device__ void make(Looks looks) const {
+  // Finds the parts that the warp draws: near(row, part) returns what StepLooks does of a row. Called by all warps of
+  // all blocks.
+  template <class Near> __device__ void make(Near near) const {
     const bool one = threadIdx.x % 32 == 0;
-    const u32 count = rows_ * parts_, warps = gridDim.x * (blockDim.x / 32);
     u32 found = 0;
 #pragma unroll 1
     for (;; ++found) {
-      const u32 number = __shfl_sync(0xffffffff, one ? atomicAdd(&counters_[0], 1) : 0, 0);
-      if (number >= count) {
-        if (one && number == count + warps - 1) counters_[0] = 0;
-        break;
-      }
-      const StepBits seen = looks(number / parts_).near(number % parts_);
+      const u32 number = __shfl_sync(0xffffffff, one ? work_.draw(gridDim.x * (blockDim.x / 32)) : 0, 0);
+      if (number >= work_.parts) break;
+      const StepBits seen = near(number / parts_, number % parts_);
       if (one) bits_[number] = seen;
     }
-    if (one && found > 0) global::add_release(&counters_[1], found);
+    if (one) work_.add_done(found);
   }
-
   // Waits until all parts are found. Called once in each block, by the warp that reads them.
   __device__ void await() const {
-    global::await(&counters_[1], rows_ * parts_);
-    __syncwarp();
-    if (threadIdx.x % 32 != 0) return;
-    fence::acq_rel_gpu();
-    if (atomicInc(&counters_[2], gridDim.x - 1) != gridDim.x - 1) return;
-    fence::acq_rel_gpu();  // the others have read the counter that the last block resets
-    counters_[1] = 0;
+    work_.await();
   }
 
   // What was found of a row, for StepsOf.
@@ -70,6 +58,6 @@ class StepTable {
 
  private:
   StepBits* bits_;
-  u32* counters_;
-  int rows_, parts_;
+  int parts_;  // of a row
+  SharedWork work_;
 };
