@@ -12,7 +12,8 @@
 namespace tma_jit::source {
 
 // The functions of device/tile/activation.cuh.
-inline constexpr std::array<std::string_view, 5> kActivations = {"sigmoid", "silu", "gelu", "gelu_tanh", "softcap"};
+inline constexpr std::array<std::string_view, 6> kActivations = {"sigmoid",   "silu",    "gelu",
+                                                                 "gelu_tanh", "softcap", "softcap_approx"};
 
 // Succeeds if the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
 //

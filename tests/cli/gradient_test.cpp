@@ -81,7 +81,7 @@ constexpr const char* kDifferentiable[] = {
     "fmodf(3 * x, 0.7f) + remainderf(3 * x, 0.7f) + copysignf(x, -1.0f) + hypot(x, 2 * x) + atan2f(x, 1 + x * x)",
     "powf(x, 3) + pow(2, x) + __powf(x, 1.5f) + __fdividef(1 + x, 2 + x) + fma(x, x, x) + fmaf(2, x, 1) + ldexpf(x, 2)",
     "sigmoid(3 * x - 1) + silu(x) - gelu(2 * x) * gelu_tanh(1 - 2 * x)",
-    "softcap(2 * x, 3) + softcap(x, 2 * x) - softcap(0.7f, x) * softcap(x - 3, 0.5)",
+    "softcap(2 * x, 3) + softcap(x, 2 * x) - softcap(0.7f, x) * softcap(x - 3, 0.5) + softcap_approx(x, 2)",
     "(x)",
     "x + sqrt(fmaxf(x - 2, 0)) + cbrt(min(x, 0.0f)) + asin(max(x, 1.0f)) + exp(log(fminf(x, 0)))",
     "x < 0.5f ? x * x : x > 0.7f ? -x : 3",

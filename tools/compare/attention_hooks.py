@@ -29,6 +29,7 @@ def problems():
         "causal documents at 32768": (32768, ["--operand", "first : s32[N]", "--hook", "mask=k >= first[q] && k <= q"]),
         "documents at 32768": (32768, ["--operand", "document : s32[N]", "--hook", "mask=document[q] == document[k]"]),
         "softcap(s, cap), causal at 8192": (8192, [*cap, "score=softcap(s, cap)"]),
+        "softcap_approx(s, cap), causal at 8192": (8192, [*cap, "score=softcap_approx(s, cap)"]),
         "softcap by tanh, causal at 8192": (8192, [*cap, "score=cap * tanh(s / cap)"]),
         "ALiBi, causal at 8192": (8192, ["CAUSAL=1", "--operand", "slope : f32[HEADS]", "--hook", "score=s - slope[head] * (q - k)"]),
     }

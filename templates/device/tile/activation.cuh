@@ -4,6 +4,7 @@
 // `1 / (1 + expf(-x))` has a branch for each. In f64, for references, they are computed by CUDA's functions.
 #include "device/ptx/ex2.cuh"
 #include "device/ptx/rcp.cuh"
+#include "device/ptx/tanh.cuh"
 
 __device__ inline f32 sigmoid(f32 x) {
   return rcp(1 + ex2(x * -kLog2e));
@@ -42,4 +43,13 @@ template <class Cap, class = decltype(f32(Cap{}))> __device__ inline f32 softcap
 }
 template <class Cap, class = decltype(f64(Cap{}))> __device__ inline f64 softcap(f64 s, Cap cap) {
   return cap * tanh(s / cap);
+}
+
+// The same by one operation of the unit, for results of 8 bits of fraction and fewer: in f32 within 2^-11 of the value.
+template <class Cap, class = decltype(f32(Cap{}))> __device__ inline f32 softcap_approx(f32 s, Cap cap) {
+  const f32 limit = cap;
+  return limit * tanh_approx(s * (1 / limit));
+}
+template <class Cap, class = decltype(f64(Cap{}))> __device__ inline f64 softcap_approx(f64 s, Cap cap) {
+  return softcap(s, cap);
 }

@@ -110,6 +110,7 @@ template <class X> struct Dual {
   TMA_JIT_DUAL_TWO(__powf, power_slope(a, b, y))
   TMA_JIT_DUAL_TWO(__fdividef, quotient(y, a, b).slope)
   TMA_JIT_DUAL_TWO(softcap, softcap_slope(a, b, y))
+  TMA_JIT_DUAL_TWO(softcap_approx, softcap_slope(a, b, y))
 #undef TMA_JIT_DUAL
 #undef TMA_JIT_DUAL_TWO
 
