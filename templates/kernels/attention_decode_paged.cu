@@ -27,6 +27,10 @@
 //! launch  grid TILES, ACROSS, EVEN  block THREADS  smem SMEM
 //! work    flops 4 * B * TOKENS * HEADS * N * HD  bytes (2 * B * N * KV_HEADS * sizeof(C) + 2 * B * TOKENS * HEADS * sizeof(T)) * HD
 //!
+//! preset  HD = 128, STAGES = 3, WARPS = 8, RUN = {16, 1}, CLUSTER = {16, 8, 4, 2}  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16 && JOINED
+//! preset  HD = 64, STAGES = 3, WARPS = 8, RUN = {16, 1}, CLUSTER = {16, 8, 4, 2}  when device.smem_per_block >= 210000 && HD == 64 && TOKENS * (HEADS / KV_HEADS) <= 16 && JOINED
+//! preset  HD = 256, STAGES = 3, WARPS = 4, RUN = {16, 1}, CLUSTER = {16, 8, 4, 2}  when device.smem_per_block >= 210000 && HD == 256 && JOINED
+//! preset  HD = 128, STAGES = 3, WARPS = 8, RUN = {16, 1}, ROWS = 32, CLUSTER = {16, 8, 4, 2}  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) > 16 && JOINED
 //! preset  HD = 128, STAGES = 3, WARPS = 8, RUN = 16  when device.smem_per_block >= 210000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, STAGES = 2, WARPS = 8, RUN = 16  when device.smem_per_block >= 160000 && HD == 128 && TOKENS * (HEADS / KV_HEADS) <= 16
 //! preset  HD = 128, STAGES = 2, WARPS = 4, RUN = 16  when HD == 128 && (TOKENS * (HEADS / KV_HEADS) <= 16 || sizeof(C) == 1)
@@ -89,11 +93,11 @@ __device__ inline int length_of(const View<const s32, 1>& LENGTHS, int sequence,
 
 #ifndef TMA_JIT_REFERENCE
 
-struct Smem {
+struct Smem : ClusterParts {  // as a base they take no memory where there is no cluster
   SharedTile<T, ROWS, HD> q;
   union {
     Ring ring[WARPS];
-    DecodeResults results;
+    WarpPart results[WARPS];  // in place of the rings
   };
 };
 static_assert(sizeof(Smem) <= SMEM);
@@ -106,6 +110,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
   __shared__ DecodeWork kept;
   DecodeWork work(dims, [&](int sequence) { return length_of(LENGTHS, sequence, dims); });
   if (work.part >= work.parts) return;
+  smem.begin();
   const PagedKeys<RUN> table = {PAGES.data + work.sequence * PAGES.stride[0], PAGES.stride[1], dims.SIZE, dims.P};
   KeyCopy<PagedKeys<RUN>, C, BN, HD> copy(table, K, V, work.kv_head, work.keys);
   const HeadNumbers numbers = {{}, SK, SV, SINK, static_cast<int>(dims.HEADS)};
@@ -113,7 +118,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_decode(
   Values values = {};
   attend(smem.q, Q, smem.ring[threadIdx.x / 32], copy, work, kept, dims, numbers.product_scale(scale, 0, work.kv_head),
          hooks, softmax, values);
-  finish(smem.results, softmax, mma::in_order<C>(values), kept,
+  finish(smem.results, smem, softmax, mma::in_order<C>(values), kept,
          {O, L, numbers, reinterpret_cast<BlockPart*>(parts), reinterpret_cast<u32*>(counters)});
 }
 

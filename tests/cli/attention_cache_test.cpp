@@ -25,6 +25,12 @@ TEST_CASE("the last tokens of sequences see keys of any number, contiguous and i
                 "score=query - key < 100 ? x + slope[head] * (key - query) * 0.01f : -1e38f"});
   check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=8", "KV_HEADS=1", "N=2500", "LSE=1",
                 "PARTS=8", "CLUSTER=4"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=1", "HEADS=8", "KV_HEADS=1", "N=2500", "LSE=1",
+                "PARTS=8", "CLUSTER=1"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=1", "TOKENS=2", "HEADS=3", "KV_HEADS=1", "N=2200", "HD=256",
+                "LSE=1", "PARTS=32", "CLUSTER=16"});
+  check_passes({"attention_decode", kDevice, kEmulator, "B=3", "TOKENS=1", "HEADS=8", "KV_HEADS=2", "P=100", "SIZE=16",
+                "MAX_PAGES=130", "LSE=1", "RAGGED=1", "CLUSTER=4"});
   for (const char* size : {"SIZE=16", "SIZE=5"})
     check_passes({"attention_decode", kDevice, kEmulator, "B=2", "TOKENS=1", "HEADS=4", "KV_HEADS=2", "P=40", size,
                   "MAX_PAGES=30", "LSE=1"});

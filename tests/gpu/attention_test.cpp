@@ -77,6 +77,9 @@ TEST_CASE("attention of the last tokens agrees with its reference, for any numbe
   }
   check_decode(engine, {{"B", 1}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 1}, {"N", 40000}},
                {{"HD", 128}, {"PARTS", 32}, {"LSE", 1}});
+  for (const std::int64_t cluster : {1, 2, 4, 8, 16})
+    check_decode(engine, {{"B", 2}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"N", 4500}},
+                 {{"HD", 128}, {"CLUSTER", cluster}, {"LSE", 1}});
   check_decode(engine, {{"B", 0}, {"TOKENS", 1}, {"HEADS", 8}, {"KV_HEADS", 2}, {"N", 100}}, {{"HD", 128}});
 }
 

@@ -2,10 +2,9 @@
 // The end of attention_decode: the results of a block's warps are combined, then those of a cluster's blocks, which are
 // parts of one sequence, and then those of the clusters by the last block of them. T, HD, ROWS, WARPS, CLUSTER, LSE,
 // SCALED and SINKS are the template's.
-#include "device/ptx/cluster.cuh"
 #include "device/ptx/cvt.cuh"
-#include "device/reduce/attention_parts.cuh"
 #include "device/reduce/grid.cuh"
+#include "device/reduce/sent_parts.cuh"
 #include "device/tile/head_numbers.cuh"
 #include "device/tile/pack.cuh"
 
@@ -14,19 +13,14 @@
 // Of a block's warps, in shared memory, and of a sequence's parts, in a workspace.
 using WarpPart = AttentionPart<ROWS, HD, HD + 8>;
 using BlockPart = AttentionPart<ROWS, HD>;
-
-// In place of the ring.
-struct DecodeResults {
-  WarpPart warps[WARPS];
-  BlockPart block;  // of several in a cluster
-};
+using ClusterParts = SentParts<ROWS, HD / 4, CLUSTER>;
 
 struct DecodeOutput {
   View<T, 4> O;
   View<f32, 3> L;
   HeadNumbers numbers;
   BlockPart* parts;  // of all units
-  u32* counters;     // of all units
+  u32* counters;     // of all units, of each block of a cluster
 
   template <class Work> __device__ void store(const Work& work, int row, int column, AttentionResult result) const {
     const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
@@ -43,53 +37,46 @@ struct DecodeOutput {
   }
 };
 
-// Called by all threads of a block with a part, each with its warp's softmax and weighted sums of values.
+// Called by all threads of a block with a part, each with its warp's softmax and weighted sums of values. Each block of
+// a cluster combines a share of the rows' columns, and those of the clusters are combined by the last of its rank.
 template <class Softmax, class Sums, class Work>
-__device__ inline void finish(DecodeResults& results, const Softmax& softmax, const Sums& values, const Work& work,
-                              const DecodeOutput& output) {
-  __syncthreads();  // the rings are free for the results
-  results.warps[threadIdx.x / 32].store(0, 0, values, softmax.greatest(), softmax.sums());
-  __syncthreads();
-  __shared__ bool last;
+__device__ inline void finish(WarpPart (&results)[WARPS], ClusterParts& sent, const Softmax& softmax,
+                              const Sums& values, const Work& work, const DecodeOutput& output) {
+  __syncthreads();  // the work is known, and the rings are free for the results
   constexpr int kAcross = HD / 4, kThreads = 32 * WARPS;
   constexpr int kBatch = 16;  // parts whose loads are in flight together
-  const int items = work.rows * kAcross, count = work.parts / CLUSTER;
+  const int items = work.rows * kAcross, count = work.parts / CLUSTER, rank = work.part % CLUSTER;
   BlockPart* const parts = output.parts + work.slot;
-  const auto put = [&](int row, int column, const AttentionResult& result) {
+  const auto put = [&](int i, const AttentionResult& result) {
+    const int row = i / kAcross, column = i % kAcross * 4;
     if (count == 1)
       output.store(work, row, column, result);
     else
       parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
   };
+  results[threadIdx.x / 32].store(0, 0, values, softmax.greatest(), softmax.sums());
+  sent.open(work.rows);
+  __syncthreads();
 #pragma unroll 1
   for (int i = threadIdx.x; i < items; i += kThreads) {
-    const int row = i / kAcross, column = i % kAcross * 4;
-    const AttentionResult result = combined<WARPS>(results.warps, WARPS, 1, row, column);
+    const AttentionResult result = combined<WARPS>(results, WARPS, 1, i / kAcross, i % kAcross * 4);
     if constexpr (CLUSTER == 1)
-      put(row, column, result);
+      put(i, result);
     else
-      results.block.store(row, column, result);
+      sent.send(i, result);
   }
-  if constexpr (CLUSTER > 1) {  // warps of the cluster's blocks take turns
-    cluster::sync();
-    const int turn = threadIdx.x / 32 * CLUSTER + work.part % CLUSTER;
-#pragma unroll 1
-    for (int i = turn * 32 + threadIdx.x % 32; i < items; i += CLUSTER * kThreads) {
-      const int row = i / kAcross, column = i % kAcross * 4;
-      const auto part = [&](int rank) { return cluster::map(&results.block, rank)->result(row, column); };
-      put(row, column, combined<CLUSTER>(CLUSTER, part));
-    }
-    cluster::sync();  // no block reads this one's memory any more
-  }
+  sent.template combine<kThreads>(work.rows, put);
   if (count == 1) return;
+  __shared__ bool last;
   __syncthreads();
-  if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit], work.parts);
+  if (threadIdx.x == 0) last = last_arriver(&output.counters[work.unit * CLUSTER + rank], count);
   __syncthreads();
   if (!last) return;
 #pragma unroll 1
   for (int i = threadIdx.x; i < items; i += kThreads) {
-    const int row = i / kAcross, column = i % kAcross * 4;
-    output.store(work, row, column, combined<kBatch>(parts, count, work.tiles, row, column));
+    if (CLUSTER > 1 && i / kAcross % CLUSTER != rank) continue;
+    output.store(work, i / kAcross, i % kAcross * 4,
+                 combined<kBatch>(parts, count, work.tiles, i / kAcross, i % kAcross * 4));
   }
 }
 

@@ -18,29 +18,30 @@
 //! param   STAGES  = 2     in {2, 3, 4}             "steps of a warp in flight or in use"
 //! param   PARTS   = 0     in {0, 1, 2, 4, 8, 16, 32, 64, 128} "parts of a sequence's keys, on average if RAGGED; 0: as many as the device has room for"
 //! param   LEAST   = 128   in {64, 128, 256, 512}   "keys of a part at least, unless it is the only one"
-//! param   CLUSTER = 1     in {1, 2, 4, 8}          "blocks that combine their parts of a sequence through shared memory"
+//! param   CLUSTER = 1     in {1, 2, 4, 8, 16}      "blocks that combine their parts of a sequence through shared memory"
 //!
 //! let     BN      = HD * sizeof(C) < 256 ? 32 : 16 "keys of a warp's step"
 //! let     THREADS = 32 * WARPS
 //! let     RING    = WARPS * STAGES * 2 * BN * HD * sizeof(C)
-//! let     RESULTS = ROWS * (WARPS * (HD + 10) + HD + 2) * 4 "in place of the ring"
-//! let     SMEM    = align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
+//! let     RESULTS = ROWS * WARPS * (HD + 10) * 4   "in place of the ring"
+//! let     SENT    = CLUSTER == 1 ? 0 : CLUSTER * ceil_div(ROWS, CLUSTER) * HD * 6 + 8 "results from the blocks of a cluster"
+//! let     SMEM    = align_up(SENT, 1024) + align_up(ROWS * HD * sizeof(T) + max(RING, RESULTS), 1024)
 //! let     TILES   = KV_HEADS * ceil_div(TOKENS * (HEADS / KV_HEADS), ROWS) "blocks that share a part of a sequence's keys"
 //! let     UNITS   = B * TILES                      "what is split into parts"
-//! let     ROOM    = device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) "blocks at a time"
+//! let     ROOM    = CLUSTER == 1 ? device.sm_count * max(1, min(2048 / THREADS, device.smem_per_sm / (SMEM + 2048))) : device.sm_count * 3 / 4 "blocks at a time; half of the SMs keep the memory busy, so that clusters, which not all SMs can be part of, need not fill the rest"
 //! let     ONE     = ROOM / max(UNITS, 1)           "parts that fill the device once"
 //! let     TWO     = 2 * ROOM / max(UNITS, 1)
-//! let     FILLED  = ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
+//! let     FILLED  = CLUSTER > 1 ? max(CLUSTER, ONE) : ONE * UNITS * 10 >= 9 * ROOM ? ONE : TWO * UNITS * 10 >= 18 * ROOM ? TWO : 4 * ROOM / max(UNITS, 1)
 //! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
 //! let     EVEN    = WANTED < CLUSTER ? WANTED : WANTED / CLUSTER * CLUSTER "parts of each if all are as long"
-//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
+//! let     BUSY    = 100 * UNITS * CLUSTER / device.sm_count "hundredths of the SMs, if a cluster takes all parts of each unit"
+//! let     JOINED  = CLUSTER > 1 && BUSY <= (CLUSTER == 16 ? 50 : CLUSTER == 2 ? 100 : 91) && (UNITS * N <= (sizeof(C) == 1 ? 65536 : 200000) || sizeof(C) == 2 && CLUSTER <= 8 && (BUSY >= 90 || CLUSTER > 2 && BUSY >= 45 && BUSY <= 50 || RAGGED == 1 && CLUSTER == 8 && UNITS < 8)) "whether clusters are faster than parts that the last block combines, as measured on an H200: not all SMs can be part of a large one, and long sequences take one SM of each pair, or nearly all"
+//! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : CLUSTER > 1 ? max(0, device.sm_count - UNITS) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
 //! require sizeof(C) == 1 || dtype(C) == dtype(T) "keys and values are e4m3 or of the type of the queries"
-//! require CLUSTER == 1 || RAGGED == 0              "a cluster's blocks are parts of one sequence"
-//! require CLUSTER <= device.cluster_max            "the device's clusters must be as large"
 //! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM + 512 <= device.smem_per_block      "the ring must fit in shared memory"
@@ -52,7 +53,7 @@
 //! require stride(Q, 3) == 1 && stride(K, 3) == 1 && stride(V, 3) == 1 && stride(O, 3) == 1 "elements of a head are neighbours"
 //! scalar  scale : f32 = 0.08838834764
 //! workspace parts     GRID == UNITS * CLUSTER ? 0 : GRID * ROWS * (HD + 2) * 4 "results of parts"
-//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * 4  zero "parts that have come"
+//! workspace counters  GRID == UNITS * CLUSTER ? 0 : UNITS * CLUSTER * 4  zero "parts that have come"
 //! hook    score(f32 x, s32 sequence, s32 head, s32 query, s32 key) : f32 = x "applied to each scaled product; query: the position of the token's own key"
 //!
 //! reference attention_decode_reference  grid min(B * TOKENS * HEADS, 65536)  block 256  bits 5
