@@ -15,6 +15,24 @@ using WarpPart = AttentionPart<ROWS, HD, HD + 8>;
 using BlockPart = AttentionPart<ROWS, HD>;
 using ClusterParts = SentParts<ROWS, HD / 4, CLUSTER>;
 
+// Where the result of four columns of a row is stored, and what it is changed by: known before the result.
+struct DecodePlace {
+  T* o;
+  f32* l;  // null but for the first columns of a row
+  f32 scale, sink;
+
+  __device__ void store(AttentionResult result) const {
+    if constexpr (SINKS == 1) result.add_sink(sink);
+    const f32 inverse = result.sum == 0 ? 0 : __fdividef(scale, result.sum);
+    const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
+    Pack<T, 4> pack;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) pack.x[i] = from_f32<T>(x[i] * inverse);
+    store_pack(o, pack, 4);
+    if (LSE == 1 && l != nullptr) *l = result.log_sum_exp();
+  }
+};
+
 struct DecodeOutput {
   View<T, 4> O;
   View<f32, 3> L;
@@ -22,18 +40,12 @@ struct DecodeOutput {
   BlockPart* parts;  // of all units
   u32* counters;     // of all units, of each block of a cluster
 
-  template <class Work> __device__ void store(const Work& work, int row, int column, AttentionResult result) const {
+  template <class Work> __device__ DecodePlace place(const Work& work, int row, int column) const {
     const s64 token = work.token(row), head = work.head(row), sequence = work.sequence;
-    if constexpr (SINKS == 1) result.add_sink(numbers.sink(head));
-    const f32 inverse = result.sum == 0 ? 0 : __fdividef(numbers.value_scale(work.kv_head), result.sum);
-    const f32 x[4] = {result.value.x, result.value.y, result.value.z, result.value.w};
-    Pack<T, 4> pack;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) pack.x[i] = from_f32<T>(x[i] * inverse);
-    T* const to = O.data + sequence * O.stride[0] + token * O.stride[1] + head * O.stride[2] + column;
-    store_pack(to, pack, 4);
-    if constexpr (LSE == 1)
-      if (column == 0) L.data[sequence * L.stride[0] + token * L.stride[1] + head * L.stride[2]] = result.log_sum_exp();
+    return {
+        O.data + sequence * O.stride[0] + token * O.stride[1] + head * O.stride[2] + column,
+        LSE == 0 || column != 0 ? nullptr : L.data + sequence * L.stride[0] + token * L.stride[1] + head * L.stride[2],
+        numbers.value_scale(work.kv_head), numbers.sink(head)};
   }
 };
 
@@ -47,25 +59,25 @@ __device__ inline void finish(WarpPart (&results)[WARPS], ClusterParts& sent, co
   constexpr int kBatch = 16;  // parts whose loads are in flight together
   const int items = work.rows * kAcross, count = work.parts / CLUSTER, rank = work.part % CLUSTER;
   BlockPart* const parts = output.parts + work.slot;
-  const auto put = [&](int i, const AttentionResult& result) {
-    const int row = i / kAcross, column = i % kAcross * 4;
+  const auto place = [&](int i) { return output.place(work, i / kAcross, i % kAcross * 4); };
+  const auto put = [&](int i, const DecodePlace& there, const AttentionResult& result) {
     if (count == 1)
-      output.store(work, row, column, result);
+      there.store(result);
     else
-      parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
+      parts[s64{work.part / CLUSTER} * work.tiles].store(i / kAcross, i % kAcross * 4, result);
   };
-  results[threadIdx.x / 32].store(0, 0, values, softmax.greatest(), softmax.sums());
+  results[threadIdx.x / 32].store(0, 0, values, softmax.greatest(), softmax.sums(), work.rows);
   sent.open(work.rows);
   __syncthreads();
 #pragma unroll 1
   for (int i = threadIdx.x; i < items; i += kThreads) {
     const AttentionResult result = combined<WARPS>(results, WARPS, 1, i / kAcross, i % kAcross * 4);
     if constexpr (CLUSTER == 1)
-      put(i, result);
+      put(i, place(i), result);
     else
       sent.send(i, result);
   }
-  sent.template combine<kThreads>(work.rows, put);
+  sent.template combine<kThreads>(work.rows, place, put);
   if (count == 1) return;
   __shared__ bool last;
   __syncthreads();
@@ -75,8 +87,7 @@ __device__ inline void finish(WarpPart (&results)[WARPS], ClusterParts& sent, co
 #pragma unroll 1
   for (int i = threadIdx.x; i < items; i += kThreads) {
     if (CLUSTER > 1 && i / kAcross % CLUSTER != rank) continue;
-    output.store(work, i / kAcross, i % kAcross * 4,
-                 combined<kBatch>(parts, count, work.tiles, i / kAcross, i % kAcross * 4));
+    place(i).store(combined<kBatch>(parts, count, work.tiles, i / kAcross, i % kAcross * 4));
   }
 }
 

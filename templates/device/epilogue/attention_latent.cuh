@@ -33,7 +33,7 @@ __device__ inline void combine_latent(WarpPart& part, const Work& work, const De
     else
       result = combined<CLUSTER>(CLUSTER, [&](int r) { return cluster::map(&part, r)->result(row, column); });
     if (count == 1)
-      output.store(work, row, column, result);
+      output.place(work, row, column).store(result);
     else
       parts[s64{work.part / CLUSTER} * work.tiles].store(row, column, result);
   });
@@ -45,7 +45,7 @@ __device__ inline void combine_latent(WarpPart& part, const Work& work, const De
   meet();
   if (!last) return;
   each_four<Threads, 1>(work.rows, rank, [&](int row, int column) {
-    output.store(work, row, column, combined<kBatch>(parts, count, work.tiles, row, column));
+    output.place(work, row, column).store(combined<kBatch>(parts, count, work.tiles, row, column));
   });
 }
 

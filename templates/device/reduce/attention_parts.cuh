@@ -62,19 +62,21 @@ template <int Rows, int Columns, int Pitch = Columns> struct alignas(16) Attenti
   f32 value[Rows][Pitch];
   float2 state[Rows];  // the greatest score and the sum
 
-  // Stores a warp's results of some columns of some rows, from (row, column) on. The vectors have the same value in all
-  // lanes of a row. The warp of column 0 stores what the rows' columns share.
+  // Stores a warp's results of some columns of some rows, from (row, column) on and before `rows`. The vectors have the
+  // same value in all lanes of a row. The warp of column 0 stores what the rows' columns share.
   template <class Tile>
   __device__ void store(int row, int column, const Tile& tile, const typename Tile::Vector& most,
-                        const typename Tile::Vector& sums) {
+                        const typename Tile::Vector& sums, int rows = Rows) {
     using Layout = typename Tile::Layout;
 #pragma unroll
     for (int i = 0; i < Layout::kRegisters; i += 2)
-      *reinterpret_cast<float2*>(&value[row + Layout::row(Layout::slot(i))][column + Layout::column(i)]) =
-          make_float2(tile.x[i], tile.x[i + 1]);
+      if (row + Layout::row(Layout::slot(i)) < rows)
+        *reinterpret_cast<float2*>(&value[row + Layout::row(Layout::slot(i))][column + Layout::column(i)]) =
+            make_float2(tile.x[i], tile.x[i + 1]);
 #pragma unroll
     for (int s = 0; s < Layout::kRowSlots; ++s)
-      if (column == 0 && threadIdx.x % 4 == 0) state[row + Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
+      if (column == 0 && threadIdx.x % 4 == 0 && row + Layout::row(s) < rows)
+        state[row + Layout::row(s)] = make_float2(most.x[s], sums.x[s]);
   }
 
   // Four neighbouring columns of one row. The thread of column 0 stores what the row's columns share.

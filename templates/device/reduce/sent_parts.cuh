@@ -39,13 +39,16 @@ template <int Rows, int Across, int Blocks> class SentParts {
     remote::store(to, reinterpret_cast<u32*>(&value_[rank][at]), value, full_);
     remote::store(to, reinterpret_cast<u32*>(&state_[rank][at]), state, full_);
   }
-  // Calls f(item, result) with the combined result of each of this block's items, by Threads threads.
-  template <int Threads, class F> __device__ void combine(int rows, F f) {
+  // Calls f(item, place(item), result) with the combined result of each of this block's items, by Threads threads. What
+  // place(item) reads arrives while the results are awaited.
+  template <int Threads, class Place, class F> __device__ void combine(int rows, Place place, F f) {
     for (int at = threadIdx.x; at < kOwn; at += Threads) {
       const int row = at / Across * Blocks + cluster::rank();
       if (row >= rows) return;
+      const int item = row * Across + at % Across;
+      const auto there = place(item);
       full_.wait_cluster(0);
-      f(row * Across + at % Across, combined<Blocks>(Blocks, [&](int rank) {
+      f(item, there, combined<Blocks>(Blocks, [&](int rank) {
           return AttentionResult{state_[rank][at].x, state_[rank][at].y, value_[rank][at]};
         }));
     }
@@ -62,7 +65,7 @@ template <int Rows, int Across> class SentParts<Rows, Across, 1> {
   __device__ void begin() {}
   __device__ void open(int) {}
   __device__ void send(int, const AttentionResult&) {}
-  template <int Threads, class F> __device__ void combine(int, F) {}
+  template <int Threads, class Place, class F> __device__ void combine(int, Place, F) {}
 };
 
 #endif
