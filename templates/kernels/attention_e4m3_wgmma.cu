@@ -47,7 +47,7 @@
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
 //! preset  HD = 128, BM = 128, BN = 224, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 1 && N >= 16384 && given(mask) == 0 && USES >= 2048 && LSE == 0 && SINKS == 0 && given(score) == 0
-//! preset  HD = 128, BM = 128, BN = 256, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 0 && N >= 1024 && given(mask) == 0 && USES >= 2048 && LSE == 0
+//! preset  HD = 128, BM = 128, BN = 256, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 0 && N >= 1024 && given(mask) == 0 && given(score) == 0 && USES >= 2048 && LSE == 0
 //! preset  HD = 128, BM = 128, BN = 192, STAGES = 3, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && N >= 2048 && given(mask) == 0 && USES >= 2048
 //! preset  HD = 128, BM = 128, BN = 192, PERSISTENT = 1, TILES = 2          when HD == 128 && N > 6144 && given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2          when HD == 128
