@@ -44,6 +44,9 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes HEADS * M * (HD + 2 * DV) + KV_HEADS * N * (HD + DV)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD, DV)  bits 1
 //!
+//! preset  HD = 64, BM = 64, BN = 128                                       when HD <= 128 && FEW_64
+//! preset  HD = 64, BM = 128, BN = 128                                      when HD <= 128 && given(mask) == 0 && FEW_128
+//! preset  HD = 256, BM = 64, BN = 96                                       when HD == 256 && FEW_64
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2           when HD == 64 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 160, PERSISTENT = 1, TILES = 2           when HD == 64
 //! preset  HD = 128, BM = 128, BN = 224, PERSISTENT = 1, TILES = 2, TRANSPOSE_ONCE = 1  when HD == 128 && CAUSAL == 1 && N >= 16384 && given(mask) == 0 && USES >= 2048 && LSE == 0 && SINKS == 0 && given(score) == 0

@@ -17,8 +17,14 @@
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
-//! let     ROWS_128 = ceil_div(HEADS * ceil_div(M, 128), device.sm_count) * 128 "of queries that a block has at most, by tiles of 128"
-//! let     ROWS_192 = ceil_div(HEADS * ceil_div(M, 192), device.sm_count) * 192 "by tiles of 192, which are some 15 % faster a row"
+//! let     TILES_128 = HEADS * ceil_div(M, 128)
+//! let     TILES_192 = HEADS * ceil_div(M, 192)
+//! let     ROWS_128 = ceil_div(TILES_128, device.sm_count) * 128 "of queries that a block has at most, by tiles of 128"
+//! let     ROWS_192 = ceil_div(TILES_192, device.sm_count) * 192 "by tiles of 192, which are some 15 % faster a row"
+//! let     PAIRS_128 = ceil_div(HEADS * ceil_div(ceil_div(M, 128), 2), device.sm_count) * device.sm_count "as many as all blocks have if one has most: persistent blocks take a long and a short tile of a causal head together"
+//! let     PAIRS_192 = ceil_div(HEADS * ceil_div(ceil_div(M, 192), 2), device.sm_count) * device.sm_count
+//! let     EVEN_128 = 200 * PAIRS_128 <= 110 * TILES_128 "few blocks are idle while others process their last pair"
+//! let     EVEN_192 = 200 * PAIRS_192 <= 110 * TILES_192
 //! let     BLOCKS  = HEADS * ceil_div(M, BM * CLUSTER) * CLUSTER
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
@@ -43,18 +49,24 @@
 //! work    flops 2 * HEADS * M * N * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_reference  grid min(HEADS * M, 65536)  block max(128, HD)  bits 4
 //!
+//! preset  HD = 64, BM = 64, BN = 128                                          when HD <= 192 && FEW_64
+//! preset  HD = 256, BM = 64, BN = 64                                          when FEW_64
+//! preset  HD = 64, BM = 128, BN = 128                                         when HD <= 192 && given(mask) == 0 && FEW_128
 //! preset  HD = 64, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 2  when HD == 64 && CAUSAL == 0 && given(mask) == 0 && (N <= 1024 || 115 * ROWS_128 <= 100 * ROWS_192)
 //! preset  HD = 64, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0 && given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3             when HD > 64 && VD == 0 && CAUSAL == 0 && given(mask) == 0
 //! preset  HD = 64, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2              when CAUSAL == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 4  when HD == 64 && N <= 3072 && given(mask) == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 && (HD <= 64 || VD > 0) || given(mask) == 1
-//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144 && given(mask) == 0
-//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                            when given(mask) == 0
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, STAGES = 3, PERSISTENT = 1, TILES = 4  when HD == 64 && N <= 3072 && given(mask) == 0 && EVEN_128
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 3072 && (HD < 64 || VD > 0) || given(mask) == 1
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128, PERSISTENT = 1, TILES = 2  when N <= 6144 && given(mask) == 0 && EVEN_192
+//! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128                             when HD == 64 && given(mask) == 0 && TILES_192 <= device.sm_count
+//! preset  HD = 64, CAUSAL = 1, BM = 192, BN = 128                             when given(mask) == 0
 //! preset  HD = 128, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2             when CAUSAL == 0
+//! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128                             when HD > 64 && HD <= 128 && VD == 0 && given(mask) == 0 && !EVEN_128
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3  when N <= 8192 && given(mask) == 0
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112                                        when VD != 128
+//! preset  HD = 192, VD = 128, BM = 128, BN = 128                              when given(mask) == 0 && (CAUSAL == 0 || M >= 2048 || !EVEN_128)
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128, PERSISTENT = 1
 //! preset  HD = 256, BM = 128, BN = 64                                         when given(mask) == 1
 //! preset  HD = 256, BM = 128, BN = 80
