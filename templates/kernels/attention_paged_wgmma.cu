@@ -21,6 +21,7 @@
 //! let     ROWS    = BM / PACK                      "queries of a tile"
 //! let     BLOCKS  = HEADS / PACK * min(BATCH * ceil_div(LONGEST, ROWS), M / ROWS + BATCH) "tiles at most"
 //! let     SHARING = HEADS / KV_HEADS
+//! let     FEW     = M * 2 <= BATCH * ROWS || BLOCKS <= device.sm_count "tokens of a sequence, or tiles"
 //!
 //! require SHARING % PACK == 0                      "heads of a tile share keys and values"
 //! require SIZE % RUN == 0                          "keys that are copied together must be in one page"
@@ -43,12 +44,13 @@
 //! work    flops 2 * HEADS * M * MAX_PAGES * SIZE * (HD + DV)  bytes HEADS * M * (HD + DV) * sizeof(T) + BATCH * MAX_PAGES * SIZE * KV_HEADS * (HD + DV) * sizeof(T)
 //! reference attention_paged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 4
 //!
-//! preset  HD = 128, BM = 64, BN = 128, PACK = 8     when HD <= 128 && SHARING % 8 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 64, BN = 128, PACK = 8     when HD <= 128 && SHARING % 8 == 0 && FEW
 //! preset  HD = 128, BM = 128, BN = 128, PACK = 8    when HD <= 128 && SHARING % 8 == 0
-//! preset  HD = 128, BM = 64, BN = 128, PACK = 4     when HD <= 128 && SHARING % 4 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 64, BN = 128, PACK = 4     when HD <= 128 && SHARING % 4 == 0 && FEW
 //! preset  HD = 128, BM = 128, BN = 128, PACK = 4    when HD <= 128 && SHARING % 4 == 0
-//! preset  HD = 128, BM = 64, BN = 128, PACK = 2     when HD <= 128 && SHARING % 2 == 0 && M * 2 <= BATCH * ROWS
+//! preset  HD = 128, BM = 64, BN = 128, PACK = 2     when HD <= 128 && SHARING % 2 == 0 && FEW
 //! preset  HD = 128, BM = 128, BN = 128, PACK = 2    when HD <= 128 && SHARING % 2 == 0
+//! preset  HD = 128, BM = 64, BN = 128               when HD <= 128 && BLOCKS <= device.sm_count
 //! preset  HD = 128, BM = 128, BN = 128, TILES = 2   when HD <= 128
 //! preset  HD = 64, BM = 128, BN = 128, TILES = 2    when HD <= 128
 //! preset  HD = 192, BM = 128, BN = 96, RUN = 32     when HD == 192 && VD != 128

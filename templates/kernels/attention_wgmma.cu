@@ -66,7 +66,7 @@
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 3  when N <= 8192 && given(mask) == 0
 //! preset  HD = 128, CAUSAL = 1, BM = 128, BN = 128, PERSISTENT = 1, TILES = 2
 //! preset  HD = 192, BM = 128, BN = 112                                        when VD != 128
-//! preset  HD = 192, VD = 128, BM = 128, BN = 128                              when given(mask) == 0 && (CAUSAL == 0 || M >= 2048 || !EVEN_128)
+//! preset  HD = 192, VD = 128, BM = 128, BN = 128                              when given(mask) == 0 && (CAUSAL == 0 || !EVEN_128 || M >= 4096 && TILES_128 >= 11 * device.sm_count)
 //! preset  HD = 192, VD = 128, BM = 128, BN = 128, PERSISTENT = 1
 //! preset  HD = 256, BM = 128, BN = 64                                         when given(mask) == 1
 //! preset  HD = 256, BM = 128, BN = 80
