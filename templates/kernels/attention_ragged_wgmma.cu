@@ -35,6 +35,7 @@
 //! work    flops 2 * HEADS * M * (N / max(1, BATCH)) * (HD + DV) / (1 + CAUSAL)  bytes (HEADS * M + KV_HEADS * N) * (HD + DV) * sizeof(T)
 //! reference attention_ragged_reference  grid min(BATCH * HEADS * LONGEST, 65536)  block max(128, HD)  bits 4
 //!
+//! preset  HD = 64, BM = 64, BN = 128               when HD <= 128 && BLOCKS <= device.sm_count
 //! preset  HD = 64, BM = 128, BN = 128, TILES = 2
 //! preset  HD = 64, CAUSAL = 1, BM = 128, BN = 128, TILES = 2
 //! preset  HD = 128, BM = 128, BN = 128, TILES = 2
