@@ -120,6 +120,7 @@ TEST_CASE("new tokens of sequences see their keys in pages, by every file") {
   const std::string queries = numbers("new_tokens.npy", {0, 70, 70, 71, 135, 268});
   const std::string lengths = numbers("cached_keys.npy", {170, 20, 301, 64, 211});
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_paged_wgmma", kTwoProcessors},
                                                                   {"attention_paged_mma_cp_async", "emulator:sm_80"}};
   std::size_t first = 0;
   for (const auto& [file, device] : files) {
@@ -195,6 +196,7 @@ TEST_CASE("a token has the same bits alone and with others of its sequence and o
     return read(out);
   };
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_paged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_paged_wgmma", kTwoProcessors},
                                                                   {"attention_paged_mma_cp_async", "emulator:sm_121a"}};
   for (const auto& [file, device] : files) {
     const bool packs = file == std::string("attention_paged_wgmma");

@@ -15,6 +15,7 @@ namespace tma_jit::cli {
 TEST_CASE("attention takes masks and scores, also of queries that see no keys, by every file") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_wgmma", kTwoProcessors},
                                                                   {"attention_tcgen05", "emulator:sm_100a"},
                                                                   {"attention_mma", "emulator:sm_121a"},
                                                                   {"attention_mma_cp_async", "emulator:sm_80"}};
@@ -59,6 +60,7 @@ TEST_CASE("sequences of different lengths have attention of their own keys, by e
   const std::string queries = numbers("queries.npy", {0, 70, 70, 71, 135, 268});
   const std::string keys = numbers("keys.npy", {0, 70, 75, 75, 139, 339});
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_ragged_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_ragged_wgmma", kTwoProcessors},
                                                                   {"attention_ragged_mma_cp_async", "emulator:sm_80"}};
   std::size_t first = 0;
   for (const auto& [file, device] : files) {
@@ -82,6 +84,7 @@ TEST_CASE("sequences of different lengths have attention of their own keys, by e
 TEST_CASE("a sink takes weight from keys, in every attention kernel, also where there are no keys") {
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<std::pair<const char*, const char*>> files = {{"attention_wgmma", "emulator:sm_90a"},
+                                                                  {"attention_wgmma", kTwoProcessors},
                                                                   {"attention_tcgen05", "emulator:sm_100a"},
                                                                   {"attention_mma", "emulator:sm_121a"},
                                                                   {"attention_mma_cp_async", "emulator:sm_80"}};
@@ -118,9 +121,12 @@ TEST_CASE("attention by mma.sync has heads of every size, and values of another 
 
 TEST_CASE("attention takes queries, keys and values of 8 bits with scales of heads") {
   if (!has_compiler() || !kHasEmulator) return;
-  const auto passes = [](std::vector<std::string> words) {
-    words.insert(words.begin(), {"attention", kDevice, kEmulator, "T=e4m3", "HEADS=4", "KV_HEADS=2", "LSE=1"});
-    check_passes(words);
+  const auto passes = [](const std::vector<std::string>& more) {
+    for (const char* device : {kEmulator, kTwoProcessors}) {
+      std::vector<std::string> words = {"attention", kDevice, device, "T=e4m3", "HEADS=4", "KV_HEADS=2", "LSE=1"};
+      words.insert(words.end(), more.begin(), more.end());
+      check_passes(words);
+    }
   };
   passes({"M=77", "N=301", "HD=128"});
   passes({"M=300", "N=301", "HD=128", "CAUSAL=1", "PERSISTENT=1", "R=f16"});
@@ -239,7 +245,7 @@ TEST_CASE("steps that a mask leaves are found from operands of any type, address
       {"document : s32[N]", "document=" + raw("wide.bin", wide.data(), wide.size() * 4)},
       {"document : u16[N]", "document=" + raw("narrow.bin", narrow.data(), narrow.size() * 2)}};
   std::size_t cell = 0;
-  for (const char* device : {"emulator:sm_90a", "emulator:sm_80"}) {
+  for (const char* device : {kEmulator, kTwoProcessors, "emulator:sm_80"}) {
     for (const auto& [operand, file] : operands) {
       for (const char* at : {"", " + 3", " - 70"}) {
         if (!testing::takes(cell++)) continue;

@@ -89,7 +89,8 @@ TEST_CASE("attention's examples of masks and scores agree with their references 
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
   REQUIRE(examples.size() == 14);
-  constexpr const char* kDevices[] = {"emulator:sm_90a", "emulator:sm_100a", "emulator:sm_121a", "emulator:sm_80"};
+  constexpr const char* kDevices[] = {"emulator:sm_90a:processors=2", "emulator:sm_100a", "emulator:sm_121a",
+                                      "emulator:sm_80"};
   for (std::size_t i = 0; i < examples.size(); ++i) {
     std::vector<std::string> words = {"run",        "attention", "--check", "--device", kDevices[i % 4], "HEADS=2",
                                       "KV_HEADS=1", "M=70",      "N=200",   "HD=64",    "LSE=1"};

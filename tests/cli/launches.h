@@ -12,6 +12,8 @@ namespace tma_jit::cli::launches {
 
 inline constexpr const char* kDevice = "--device";
 inline constexpr const char* kEmulator = "emulator:sm_90a";
+// A device that a small problem fills, so that it is planned as a large one.
+inline constexpr const char* kTwoProcessors = "emulator:sm_90a:processors=2";
 
 inline CommandResult run_own(std::vector<std::string> words) {
   words.insert(words.begin(), "run");
