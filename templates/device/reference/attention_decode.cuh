@@ -42,6 +42,7 @@
 //! let     GRID    = TILES * ACROSS * EVEN
 //!
 //! require sizeof(C) == 1 || dtype(C) == dtype(T) "keys and values are e4m3 or of the type of the queries"
+//! require CLUSTER <= device.cluster_max || CLUSTER == 16 && device.cluster_max == 8 && device.sm_count >= 128 "the device must have clusters of that size"
 //! require EVEN % CLUSTER == 0                      "a sequence has whole clusters of parts"
 //! require HEADS % KV_HEADS == 0                    "heads of queries share keys and values evenly"
 //! require SMEM + 512 <= device.smem_per_block      "the ring must fit in shared memory"
