@@ -7,7 +7,8 @@
 //! tensor  D : f32[APPROX == 0 ? 5 : 1, N]  out
 //! launch  grid ceil_div(N, THREADS)  block THREADS
 //! work    flops 50 * N  bytes 24 * N
-//! preset  THREADS = 256, APPROX = {0, 1}
+//! preset  THREADS = 256               "activations"
+//! preset  THREADS = 256, APPROX = 1   "activations: of 11 bits"
 //! reference activations_reference  grid ceil_div(N, 256)  block 256  bits APPROX == 0 ? 0 : 9
 
 #include "device/tile/activation.cuh"

@@ -99,8 +99,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     if (kAlways || (TILES > 1 && pending_)) {
       turn_.begin();
       first_factor.multiply(s, smem_.k[slot]);
-      const u32 before = kAlways ? uniform(values_.peek()) : wait(values_);
-      if constexpr (kAlways) values_.skip(pending_ ? 1 : 0);
+      const u32 before = kAlways ? values_before() : wait(values_);
       wgmma::multiply(o_, weights_, smem_.factor(before));
       turn_.end();
       wgmma::wait<kShortened ? 0 : 1>();
@@ -178,6 +177,13 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
   __device__ static u32 wait(Ring& ring) {
     const u32 slot = ring.wait();
     return Read ? uniform(slot) : slot;
+  }
+  // Returns the next slot of values once it is full, and takes it unless the tile is the first: it is then its own.
+  __device__ u32 values_before() {
+    Ring ahead = values_;
+    const u32 slot = uniform(ahead.wait());
+    values_.skip(pending_ ? 1 : 0);
+    return slot;
   }
   // Returns the step after `step`, once its keys are in `slot`; negative after the last. With a mask it is a SeenStep.
   __device__ int next(u32& slot, int step) {

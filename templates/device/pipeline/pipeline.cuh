@@ -134,11 +134,6 @@ template <int Stages, int Blocks> class Consumer {
     ring_.advance();
     return slot;
   }
-  // Returns the next slot once it is full, and takes it only where `skip` follows.
-  __device__ u32 peek() const {
-    pipeline_.full[ring_.slot].wait(ring_.phase);
-    return ring_.slot;
-  }
   // Skips slots that another consumer waits for and releases.
   __device__ void skip(u32 slots) { ring_.advance(slots); }
 
