@@ -17,7 +17,6 @@
 //! let     PANEL   = HD % 64 == 0 ? 64 : 32         "elements of a swizzle row"
 //! let     VALUE_PANEL = DV % 64 == 0 ? 64 : 32
 //! let     SMEM    = align_up((64 * SLOTS * HD + STAGES * BN * (HD + DV)) * sizeof(T) + 32 * STAGES + 24 * SLOTS, 1024)
-//! let     TILES_128 = HEADS * ceil_div(M, 128)
 //! let     TILES_192 = HEADS * ceil_div(M, 192)
 //! let     ROWS_128 = ceil_div(TILES_128, device.sm_count) * 128 "of queries that a block has at most, by tiles of 128"
 //! let     ROWS_192 = ceil_div(TILES_192, device.sm_count) * 192 "by tiles of 192, which are some 15 % faster a row"

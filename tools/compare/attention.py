@@ -15,7 +15,8 @@ DK and DV must be the same twice. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths. With both, attention_ragged_backward is, beside the backward
 pass of both. With --e4m3, queries, keys and values are e4m3, and the peers have the same numbers as bf16 and, where cuDNN's
-frontend is installed, as e4m3; results may differ from those of bf16 by a twelfth, as weights have 3 bits of fraction. With --few, one sequence has few heads, for which large tiles would leave SMs idle.
+frontend is installed, as e4m3; results may differ from those of bf16 by a twelfth, as weights have 3 bits of fraction. With --few,
+one sequence has few heads, for which large tiles would leave SMs idle.
 """
 import functools
 import hashlib

@@ -86,7 +86,7 @@ __device__ inline void finish(WarpPart (&results)[WARPS], ClusterParts& sent, co
   if (!last) return;
 #pragma unroll 1
   for (int i = threadIdx.x; i < items; i += kThreads) {
-    if (CLUSTER > 1 && i / kAcross % CLUSTER != rank) continue;
+    if (i / kAcross % CLUSTER != rank) continue;
     place(i).store(combined<kBatch>(parts, count, work.tiles, i / kAcross, i % kAcross * 4));
   }
 }

@@ -107,7 +107,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       if constexpr (!kShortened) weigh();
       const auto inverse = softmax_.inverse_sums();
       wgmma::wait<0>();
-      if (!kAlways || pending_) {
+      if (pending_) {
         smem_.factors().release_warpgroup(before);
         finish(inverse);
       }

@@ -16,7 +16,8 @@
 //!
 //! let     DV      = VD == 0 ? HD : VD
 //! let     FEW_64  = HEADS * ceil_div(M, 64) <= device.sm_count * (CAUSAL == 1 && M >= 1024 ? 2 : 1) "tiles of 64 queries, for which larger ones would leave SMs idle"
-//! let     FEW_128 = HEADS * ceil_div(M, 128) <= device.sm_count "tiles of 128 queries: at most one for an SM"
+//! let     TILES_128 = HEADS * ceil_div(M, 128)
+//! let     FEW_128 = TILES_128 <= device.sm_count "tiles of 128 queries: at most one for an SM"
 //!
 //! require sizeof(T) == 1 || dtype(R) == dtype(T) "results are of the type of the queries, unless that is e4m3"
 //! require SCALED == 0 || sizeof(T) == 1            "only numbers of 8 bits have scales"

@@ -35,7 +35,10 @@
 //! let     WANTED  = max(1, min(PARTS == 0 ? FILLED : PARTS, ceil_div(N, LEAST)))
 //! let     EVEN    = WANTED < CLUSTER ? WANTED : WANTED / CLUSTER * CLUSTER "parts of each if all are as long"
 //! let     BUSY    = 100 * UNITS * CLUSTER / device.sm_count "hundredths of the SMs, if a cluster takes all parts of each unit"
-//! let     JOINED  = CLUSTER > 1 && BUSY <= (CLUSTER == 16 ? 50 : CLUSTER == 2 ? 100 : 91) && (UNITS * N <= (sizeof(C) == 1 ? 65536 : 200000) || sizeof(C) == 2 && CLUSTER <= 8 && (BUSY >= 90 || CLUSTER > 2 && BUSY >= 45 && BUSY <= 50 || RAGGED == 1 && CLUSTER == 8 && UNITS < 8)) "whether clusters are faster than parts that the last block combines, as measured on an H200: not all SMs can be part of a large one, and long sequences take one SM of each pair, or nearly all"
+//! let     PLACED  = BUSY <= (CLUSTER == 16 ? 50 : CLUSTER == 2 ? 100 : 91) "all run at a time: not all SMs can be part of a large cluster"
+//! let     SPREAD  = BUSY >= 90 || CLUSTER > 2 && BUSY >= 45 && BUSY <= 50 "one SM of each pair, or nearly all, as long sequences need"
+//! let     SHORT   = UNITS * N <= (sizeof(C) == 1 ? 65536 : 200000)
+//! let     JOINED  = CLUSTER > 1 && PLACED && (SHORT || sizeof(C) == 2 && CLUSTER <= 8 && (SPREAD || RAGGED == 1 && CLUSTER == 8 && UNITS < 8)) "whether clusters are faster than parts that the last block combines, as measured on an H200"
 //! let     SPARE   = PARTS != 0 ? UNITS * (PARTS - 1) : CLUSTER > 1 ? max(0, device.sm_count - UNITS) : 4 * UNITS <= ROOM ? ROOM - UNITS : UNITS < 8 * ROOM ? 4 * ROOM : 0 "parts beyond one of each"
 //! let     BESIDES = min(SPARE / max(TILES, 1), B * max(0, ceil_div(N, LEAST) - 1))
 //! let     ACROSS  = RAGGED == 0 ? B : max(B, ceil_div(B + BESIDES, EVEN))
