@@ -17,6 +17,7 @@ namespace tma_jit::cache {
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
+constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
 std::optional<std::uint8_t> byte_of(char high, char low) {
   const auto value = [](char c) { return c >= 'A' && c <= 'F' ? c - 'A' + 10 : c <= '9' ? c - '0' : c - 'a' + 10; };
@@ -33,6 +34,29 @@ std::string host_digits() {
   (void)::gethostname(host, sizeof host - 1);
   const Digest digest = sha256(host, std::strlen(host));
   return to_hex(std::span(digest).first(4));
+}
+
+// What the name of a temporary file says about the process that made it.
+struct Maker {
+  std::string_view host;
+  int process = 0;
+};
+
+std::optional<Maker> maker_of(std::string_view temporary) {
+  constexpr std::size_t kHostDigits = 8;
+  const auto are_digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+  };
+  if (!temporary.starts_with(kTemporaryPrefix)) return std::nullopt;
+  temporary.remove_prefix(kTemporaryPrefix.size());
+  Maker maker{temporary.substr(0, kHostDigits)};
+  if (!are_digits(maker.host) || !temporary.substr(maker.host.size()).starts_with('-')) return std::nullopt;
+  temporary.remove_prefix(kHostDigits + 1);
+  const char* const last = temporary.data() + temporary.size();
+  const auto [end, error] = std::from_chars(temporary.data(), last, maker.process);
+  if (error != std::errc{} || maker.process <= 0 || end == last || *end != '-') return std::nullopt;
+  if (!are_digits({end + 1, last})) return std::nullopt;
+  return maker;
 }
 
 }  // namespace
@@ -88,17 +112,13 @@ std::string temporary_name() {
                      random(), random(), random());
 }
 
+bool is_temporary(std::string_view file_name) {
+  return maker_of(file_name).has_value();
+}
+
 std::optional<int> local_writer(std::string_view temporary) {
-  if (!temporary.starts_with(kTemporaryPrefix)) return std::nullopt;
-  temporary.remove_prefix(kTemporaryPrefix.size());
-  const std::string host = host_digits() + "-";
-  if (!temporary.starts_with(host)) return std::nullopt;
-  temporary.remove_prefix(host.size());
-  int pid = 0;
-  const auto [end, error] = std::from_chars(temporary.data(), temporary.data() + temporary.size(), pid);
-  if (error != std::errc{} || pid <= 0 || end == temporary.data() + temporary.size() || *end != '-')
-    return std::nullopt;
-  return pid;
+  const auto maker = maker_of(temporary);
+  return maker && maker->host == host_digits() ? std::optional(maker->process) : std::nullopt;
 }
 
 std::vector<std::string> names_in(const FileSystem& files, int folder, const char* path) {

@@ -16,10 +16,10 @@ namespace tma_jit::cache {
 
 inline constexpr const char* kFormatName = "v1";
 inline constexpr unsigned kShards = 256;
-inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 inline constexpr std::string_view kCompilersName = "compilers";
 inline constexpr std::string_view kLockName = "lock";
 inline constexpr const char* kIndexName = "index";
+inline constexpr const char* kBackupTagName = "CACHEDIR.TAG";  // in the root, beside the format's folder
 
 // Returns <root>/v1, which holds the shards "00" to "ff", "compilers", "index" and "lock".
 std::filesystem::path format_folder(const std::filesystem::path& root);
@@ -36,6 +36,8 @@ std::optional<Key> key_of_hex(std::string_view text);
 
 // Returns ".tmp-<host8>-<pid>-<32 hex>": unique, and it identifies the process that left the file.
 std::string temporary_name();
+// Returns false for a file of another program that has the same prefix.
+bool is_temporary(std::string_view file_name);
 // Returns the process that made a temporary file, if it ran on this host.
 std::optional<int> local_writer(std::string_view temporary);
 

@@ -5,12 +5,10 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
-#include <span>
 #include <string>
 
 #include "base/local_files.h"
 #include "cache/folder.h"
-#include "cache/publish.h"
 #include "cache/share.h"
 #include "core/failure.h"
 
@@ -114,17 +112,27 @@ Result<struct stat> trusted(const FileSystem& files, const Descriptor& folder, c
   return status;
 }
 
+// Tells backup programs what the folder is. Written before the format's folder is made, so that where that exists the
+// tag is complete, and in place, so that a process killed meanwhile leaves no temporary file in a folder that no sweep
+// visits: all processes write the same bytes.
+void tag(const FileSystem& files, int root, bool shared) {
+  const Descriptor file(files.open(root, kBackupTagName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return;
+  (void)files.write(file.get(), kBackupTag.data(), kBackupTag.size(), 0);
+  (void)files.set_mode(file.get(), file_mode(shared));
+}
+
 Result<Descriptor> open_format(const FileSystem& files, const Descriptor& root, const std::filesystem::path& path,
                                bool shared) {
   Descriptor folder(files.open(root.get(), kFormatName, kFolderFlags, 0));
   if (folder) return folder;
   if (errno != ENOENT) return open_failure(files, path / kFormatName, errno);
+  tag(files, root.get(), shared);
   if (files.make_folder(root.get(), kFormatName, folder_mode(shared)) != 0 && errno != EEXIST)
     return cannot("make", path / kFormatName, errno);
   folder = Descriptor(files.open(root.get(), kFormatName, kFolderFlags, 0));
   if (!folder) return open_failure(files, path / kFormatName, errno);
   make_shards(files, folder.get(), shared);
-  (void)publish(files, root.get(), "CACHEDIR.TAG", std::as_bytes(std::span(kBackupTag)), file_mode(shared));
   return folder;
 }
 

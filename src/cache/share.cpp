@@ -41,7 +41,7 @@ void share(const FileSystem& files, int root, int format) {
   for (unsigned shard = 0; shard < kShards; ++shard) share_folder(files, format, shard_name(shard));
   share_folder(files, format, std::string(kCompilersName));
   share_file(files, format, kIndexName);
-  share_file(files, root, "CACHEDIR.TAG");
+  share_file(files, root, kBackupTagName);
   (void)files.set_mode(format, folder_mode(true));
   (void)files.set_mode(root, folder_mode(true));
 }

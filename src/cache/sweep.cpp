@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -41,9 +42,9 @@ std::time_t used_at(const OpenRoot& root, const char* path, std::time_t modified
   return root.files.set_time(root.folder, path, before) == 0 ? before : modified;
 }
 
-Shard list(const OpenRoot& root, unsigned number) {
+// Lists a folder whose entries have the names of this shard, or have none.
+Shard list(const OpenRoot& root, const std::string& name, std::optional<unsigned> number) {
   Shard shard;
-  const std::string name = shard_name(number);
   const int opened = root.files.open(root.folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return shard;
   const std::unique_ptr<DIR, int (*)(DIR*)> items(::fdopendir(opened), ::closedir);
@@ -53,8 +54,8 @@ Shard list(const OpenRoot& root, unsigned number) {
   }
   while (const dirent* item = ::readdir(items.get())) {
     const std::string_view file = item->d_name;
-    const bool temporary = file.starts_with(kTemporaryPrefix);
-    if (!temporary && !key_named(number, file)) continue;
+    const bool temporary = is_temporary(file);
+    if (!temporary && !(number && key_named(*number, file))) continue;
     StoredFile found{name + "/" + std::string(file)};
     struct stat status {};
     if (root.files.stat_at(opened, item->d_name, status) != 0) continue;
@@ -91,6 +92,14 @@ std::uint64_t sweep_temporaries(const OpenRoot& root, const Shard& shard, const 
   return removed;
 }
 
+// Removes what dead writers left outside the shards. In the root, above the format's folder, nothing is published.
+std::uint64_t sweep_others(const OpenRoot& root, const Limits& limits) {
+  std::uint64_t removed = 0;
+  for (const std::string& folder : {std::string("."), std::string(kCompilersName)})
+    removed += sweep_temporaries(root, list(root, folder, std::nullopt), limits);
+  return removed;
+}
+
 // Removes the oldest first until both limits hold.
 Swept sweep_entries(const OpenRoot& root, std::vector<StoredFile>& entries, const Limits& limits, ShardLimits keep) {
   Swept swept{.entries = entries.size()};
@@ -118,17 +127,17 @@ unsigned random_number() {
 }  // namespace
 
 Swept sweep_shard(const OpenRoot& root, unsigned shard, const Limits& limits, ShardLimits keep) {
-  Shard found = list(root, shard);
+  Shard found = list(root, shard_name(shard), shard);
   Swept swept = sweep_entries(root, found.entries, limits, keep);
   swept.temporaries = sweep_temporaries(root, found, limits);
   return swept;
 }
 
 Swept sweep_all(const OpenRoot& root, const Limits& limits) {
-  std::uint64_t temporaries = 0;
+  std::uint64_t temporaries = sweep_others(root, limits);
   std::vector<StoredFile> entries;
   for (unsigned number = 0; number < kShards; ++number) {
-    Shard shard = list(root, number);
+    Shard shard = list(root, shard_name(number), number);
     temporaries += sweep_temporaries(root, shard, limits);
     std::move(shard.entries.begin(), shard.entries.end(), std::back_inserter(entries));
   }
@@ -155,6 +164,7 @@ Swept Sweeper::sweep(const OpenRoot& root, const Limits& limits) {
   Swept all;
   for (unsigned i = 0; i < kShardsASweep; ++i) {
     const unsigned shard = (first + i) % kShards;
+    if (shard == 0) all.temporaries += sweep_others(root, limits);
     Swept found = sweep_shard(root, shard, limits, {kAll, kAll});
     all.temporaries += found.temporaries;
     seen_[shard].known = true;

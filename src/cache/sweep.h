@@ -43,11 +43,11 @@ struct ShardLimits {
 };
 Swept sweep_shard(const OpenRoot& root, unsigned shard, const Limits& limits, ShardLimits keep);
 
-// Sweeps all shards and removes the oldest entries of all of them first.
+// Sweeps all shards, removes the oldest entries of all of them first, and the stale temporary files of other folders.
 Swept sweep_all(const OpenRoot& root, const Limits& limits);
 
-// Visits the shards in turn, a few per call, and remembers their sizes. While the estimated total exceeds the limits,
-// each visited shard is trimmed to 90 % of its share. Thread-safe.
+// Visits the shards in turn, a few per call, other folders once a round, and remembers the shards' sizes. While the
+// estimated total exceeds the limits, each visited shard is trimmed to 90 % of its share. Thread-safe.
 class Sweeper {
  public:
   Swept sweep(const OpenRoot& root, const Limits& limits);

@@ -49,6 +49,14 @@ std::uint64_t faulty_entries(const std::filesystem::path& root) {
   return faulty;
 }
 
+// The number of a dead writer may be another process's by now: nobody writes any more, so all of them must go.
+std::uint64_t temporaries_after_a_sweep(const std::filesystem::path& root) {
+  const Descriptor folder(::open(cache::format_folder(root).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  (void)cache::sweep_all({cache::FileSystem::system(), folder.get(), std::time(nullptr)},
+                         {.dead_writer_s = 0, .unknown_writer_s = 0});
+  return cache_stat(root).value().temporary_files;
+}
+
 // After the storm: all is there or compiled once more, and nothing is left lying about.
 void check_aftermath(const std::filesystem::path& root, Report& report) {
   report.equal(faulty_entries(root), 0, "faulty entries on disk");
@@ -60,11 +68,7 @@ void check_aftermath(const std::filesystem::path& root, Report& report) {
   report.expect(after.total() <= kKeys, "a second clean pass compiled again");
   report.equal(after.wrong + after.unsound + after.put_failures, 0, "wrong results after the storm");
   report.expect(after.longest_wait_us < kWaitMaxUs, "a lock of a dead process was waited for");
-  const Descriptor folder(::open(cache::format_folder(root).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // The number of a dead writer may be another process's by now: nobody writes any more, so all of them must go.
-  (void)cache::sweep_all({cache::FileSystem::system(), folder.get(), std::time(nullptr)},
-                         {.dead_writer_s = 0, .unknown_writer_s = 0});
-  report.equal(cache_stat(root).value().temporary_files, 0, "temporary files after a trim");
+  report.equal(temporaries_after_a_sweep(root), 0, "temporary files after a sweep");
 }
 
 // Ends the process after the n-th call that it makes through the table.
@@ -93,6 +97,38 @@ class DyingFileSystem final : public cache::FileSystem {
   }
   mutable int left_;
 };
+
+// Kills a process after each of its calls, in a folder that exists or that it makes. Returns the number of calls.
+unsigned kill_after_each_call(bool made_before, Report& report) {
+  for (unsigned point = 1;; ++point) {
+    const TemporaryFolder folder;
+    const auto root = folder.path() / "cache";
+    if (made_before) (void)cache::Store::open(root);
+    Counts& counts = shared_counts();
+    const DyingFileSystem dying(point);
+    const int status = in_child([&] {
+      cache::LayerSettings settings = settings_for(root, counts);
+      settings.store.files = &dying;
+      cache::Layers layers(settings);
+      obtain(layers, 1, {.compile_us = 0}, counts);
+      return 0;
+    });
+    const std::string where = fmt::format("after call {}{}", point, made_before ? "" : " in a new folder");
+    const auto summary = cache_stat(root).value();
+    report.expect(summary.temporary_files <= 1, fmt::format("{} temporary files {}", summary.temporary_files, where));
+    report.equal(faulty_entries(root), 0, fmt::format("faulty entries {}", where));
+    Counts& next = shared_counts();
+    cache::Layers layers(settings_for(root, next));
+    obtain(layers, 1, {.compile_us = 0}, next);
+    obtain(layers, 1, {.compile_us = 0}, next);
+    report.expect(next.wrong == 0 && next.unsound == 0 && next.put_failures == 0 && next.hits >= 1,
+                  fmt::format("the next process {}", where));
+    report.expect(next.longest_wait_us < kWaitMaxUs, fmt::format("the lock was not free {}", where));
+    report.equal(temporaries_after_a_sweep(root), 0, fmt::format("temporary files after a sweep {}", where));
+    report.expect(std::filesystem::exists(root / "CACHEDIR.TAG"), fmt::format("no CACHEDIR.TAG {}", where));
+    if (status == 0) return point - 1;
+  }
+}
 
 }  // namespace
 
@@ -130,38 +166,14 @@ void kill(const Budget& budget, Report& report) {
 
 void kill_points(const Budget& budget, Report& report) {
   const unsigned repeats = budget.pick(2, 100);
-  unsigned survived_at = 0, killed = 0;
+  unsigned calls = 0, calls_new = 0;
   for (unsigned repeat = 0; repeat < repeats; ++repeat) {
-    for (unsigned point = 1; survived_at == 0 || point < survived_at; ++point) {
-      const TemporaryFolder folder;
-      const auto root = folder.path() / "cache";
-      { const auto made = cache::Store::open(root); }
-      Counts& counts = shared_counts();
-      const DyingFileSystem dying(point);
-      const int status = in_child([&] {
-        cache::LayerSettings settings = settings_for(root, counts);
-        settings.store.files = &dying;
-        cache::Layers layers(settings);
-        obtain(layers, 1, {.compile_us = 0}, counts);
-        return 0;
-      });
-      if (status == 0) survived_at = point;
-      killed += status == 0 ? 0 : 1;
-      const auto summary = cache_stat(root).value();
-      report.expect(summary.temporary_files <= 1, fmt::format("{} temporary files", summary.temporary_files));
-      report.equal(faulty_entries(root), 0, fmt::format("faulty entries after call {}", point));
-      Counts& next = shared_counts();
-      cache::Layers layers(settings_for(root, next));
-      obtain(layers, 1, {.compile_us = 0}, next);
-      obtain(layers, 1, {.compile_us = 0}, next);
-      report.expect(next.wrong == 0 && next.unsound == 0 && next.put_failures == 0 && next.hits >= 1,
-                    fmt::format("the next process after call {}", point));
-      report.expect(next.longest_wait_us < kWaitMaxUs, fmt::format("the lock was not free after call {}", point));
-    }
+    calls = kill_after_each_call(true, report);
+    calls_new = kill_after_each_call(false, report);
   }
-  report.row("killed after each of {} calls, {} kills in all: no damage, every lock free at once", survived_at - 1,
-             killed);
-  report.expect(killed >= repeats * 10, "too few points");
+  report.row("killed after each of {} calls, and of {} in a new folder, {} times: no damage, every lock free at once",
+             calls, calls_new, repeats);
+  report.expect(calls >= 10 && calls_new > calls, "too few points");
 }
 
 }  // namespace tma_jit::stress

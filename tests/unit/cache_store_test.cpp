@@ -45,7 +45,7 @@ mode_t mode_of(const fs::path& path) {
 
 bool has_temporary_files(const fs::path& folder) {
   for (const std::string& name : names_in(FileSystem::system(), AT_FDCWD, folder.c_str())) {
-    if (name.starts_with(kTemporaryPrefix)) return true;
+    if (is_temporary(name)) return true;
   }
   return false;
 }

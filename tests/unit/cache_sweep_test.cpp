@@ -133,6 +133,36 @@ TEST_CASE_FIXTURE(Fixture, "what dead writers left goes though its time is to co
   CHECK(fs::is_empty(shard));
 }
 
+TEST_CASE_FIXTURE(Fixture, "what dead writers left outside the shards goes too, and other programs' files stay") {
+  const std::vector<fs::path> folders{root / "v1", root / "v1" / "compilers"};
+  for (const fs::path& folder : folders) {
+    for (const char* name :
+         {".tmp-00000000-1-0", ".tmp-build", ".tmp-0000000-1-0", ".tmp-00000000-1-", ".tmp-00000000-x-0"}) {
+      REQUIRE(write_file(folder / name, "half a file"));
+      REQUIRE(FileSystem::system().set_time(AT_FDCWD, (folder / name).c_str(), now - 2 * kDay) == 0);
+    }
+  }
+  CHECK(cache_stat(root).value().temporary_files == 2);
+  const auto left = [&] {
+    std::size_t files = 0;
+    for (const fs::path& folder : folders) files += fs::exists(folder / ".tmp-00000000-1-0");
+    return files;
+  };
+  SUBCASE("by a trim") {
+    CHECK(cache_trim(root, std::uint64_t{1} << 30).value().temporary_files == 2);
+    CHECK(left() == 0);
+  }
+  SUBCASE("by a round of sweeps") {
+    Sweeper sweeper;
+    std::uint64_t removed = 0;
+    for (unsigned i = 0; i < kShards / 8; ++i)
+      removed += sweeper.sweep({FileSystem::system(), opened.get(), now}, {}).temporaries;
+    CHECK(removed == 2);
+    CHECK(left() == 0);
+  }
+  for (const fs::path& folder : folders) CHECK(fs::exists(folder / ".tmp-build"));
+}
+
 TEST_CASE_FIXTURE(Fixture, "a trim that cannot remove what it must is an error that says what is left") {
   put(0, now - kDay);
   const fs::path full = entry_path(root, keys[1]);
