@@ -31,7 +31,9 @@ class UnflushedFileSystem final : public cache::FileSystem {
 
 struct Disk {
   std::string image, mount, options;
-  bool attach() const { return shell(fmt::format("mount -o loop,{} {} {}", options, image, mount)) == 0; }
+  bool attach(const std::string& from) const {
+    return shell(fmt::format("mount -o loop,{} {} {}", options, from, mount)) == 0;
+  }
   void detach() const { (void)shell(fmt::format("umount {}", mount)); }
   bool cut() const {
     const Descriptor folder(::open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -73,7 +75,7 @@ void wait_for(const Moment& moment, const std::atomic<unsigned>& acknowledged) {
 }
 
 bool run_cut(const Disk& disk, const cache::FileSystem& files, const Moment& moment, Outcome& outcome) {
-  if (!disk.attach()) return false;
+  if (!disk.attach(disk.image)) return false;
   Counts& counts = shared_counts();
   const pid_t writer = start_writer(disk, files, counts.go);
   wait_for(moment, counts.go);
@@ -81,8 +83,11 @@ bool run_cut(const Disk& disk, const cache::FileSystem& files, const Moment& mom
   const bool cut = disk.cut();
   ::kill(writer, SIGKILL);
   ::waitpid(writer, nullptr, 0);
+  // A copy is mounted, because the stopped file system lives on as long as another process's namespace has it mounted.
+  const std::string left = disk.image + ".left";
+  const bool copied = shell(fmt::format("cp --sparse=always {} {}", disk.image, left)) == 0;
   disk.detach();
-  if (!cut || !disk.attach()) return false;
+  if (!cut || !copied || !disk.attach(left)) return false;
   const auto entries = cache_verify(disk.mount + "/cache").value_or(std::vector<CacheEntryInfo>());
   for (const CacheEntryInfo& entry : entries) outcome.damaged += entry.fault.empty() ? 0 : 1;
   outcome.visible += entries.size();
