@@ -88,11 +88,11 @@ std::array<char, 66> entry_name(const Key& key) {
   return name;
 }
 
-std::optional<Key> key_named(unsigned shard, std::string_view file_name) {
+std::optional<Key> key_named(std::string_view folder, std::string_view file_name) {
   for (const char c : file_name) {
     if (c >= 'A' && c <= 'F') return std::nullopt;
   }
-  return key_of_hex(shard_name(shard) + std::string(file_name));
+  return key_of_hex(std::string(folder).append(file_name));
 }
 
 std::optional<Key> key_of_hex(std::string_view text) {

@@ -29,8 +29,8 @@ std::filesystem::path entry_path(const std::filesystem::path& root, const Key& k
 // Return "ab" and "ab/<62 hex>", relative to the format's folder.
 std::string shard_name(unsigned shard);
 std::array<char, 66> entry_name(const Key& key);
-// Returns the key of an entry with this name in this shard; nullopt for any other file.
-std::optional<Key> key_named(unsigned shard, std::string_view file_name);
+// Returns the key of an entry with this name in this shard; nullopt for any other file, and in any other folder.
+std::optional<Key> key_named(std::string_view folder, std::string_view file_name);
 // Parses 64 hex digits of either case.
 std::optional<Key> key_of_hex(std::string_view text);
 

@@ -33,9 +33,8 @@ struct KeyHash {
 };
 using Present = std::unordered_map<Key, bool, KeyHash>;  // whether the index contains the key
 
-void list_shard(const IndexedFolder& place, unsigned number, Present& present) {
-  const int opened =
-      place.files.open(place.folder, shard_name(number).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+void list_shard(const IndexedFolder& place, const std::string& shard, Present& present) {
+  const int opened = place.files.open(place.folder, shard.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> items(::fdopendir(opened), ::closedir);
   if (!items) {
@@ -43,7 +42,7 @@ void list_shard(const IndexedFolder& place, unsigned number, Present& present) {
     return;
   }
   while (const dirent* item = ::readdir(items.get())) {
-    if (const auto key = key_named(number, static_cast<const char*>(item->d_name))) present.emplace(*key, false);
+    if (const auto key = key_named(shard, static_cast<const char*>(item->d_name))) present.emplace(*key, false);
   }
 }
 
@@ -58,7 +57,8 @@ class Search {
   Search(const IndexedFolder& place, const Question& question) : place_(place), question_(question) {}
 
   Nearest run() {
-    for (unsigned shard = 0; shard < kShards && !question_.is_late(); ++shard) list_shard(place_, shard, present_);
+    for (unsigned shard = 0; shard < kShards && !question_.is_late(); ++shard)
+      list_shard(place_, shard_name(shard), present_);
     read_index();
     if (!question_.is_late()) read_missing();
     nearest_.complete = !question_.is_late();

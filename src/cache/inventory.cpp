@@ -101,19 +101,17 @@ Result<Inventory> inventory_of(const std::filesystem::path& root) {
   Inventory inventory;
   TMA_JIT_ASSIGN(inventory.folder, open_trusted(files, root));
   if (!inventory.folder) return inventory;
-  const auto add = [&](const std::string& folder, auto&& key_for) {
+  const auto add = [&](const std::string& folder) {
+    const std::string last = folder.substr(folder.rfind('/') + 1);
     for (const std::string& name : names_in(files, inventory.folder.get(), folder.c_str())) {
-      const std::optional<Key> key = key_for(name);
+      const std::optional<Key> key = key_named(last, name);
       if (key || is_temporary(name)) inventory.items.push_back({fmt::format("{}/{}", folder, name), key});
     }
   };
-  for (unsigned shard = 0; shard < kShards; ++shard) {
-    add(fmt::format("{}/{}", kFormatName, shard_name(shard)),
-        [&](std::string_view name) { return key_named(shard, name); });
-  }
-  for (const std::string& other :
-       {std::string("."), std::string(kFormatName), fmt::format("{}/{}", kFormatName, kCompilersName)})
-    add(other, [](std::string_view) { return std::optional<Key>(); });
+  for (unsigned shard = 0; shard < kShards; ++shard) add(fmt::format("{}/{}", kFormatName, shard_name(shard)));
+  add(fmt::format("{}/{}", kFormatName, kCompilersName));
+  add(kFormatName);
+  add(".");
   return inventory;
 }
 
@@ -205,7 +203,7 @@ Result<std::uint64_t> cache_clear(const std::filesystem::path& root) {
     if (const int error = remove_whole(files, folder, item.name); error == 0) {
       ++removed;
     } else if (error != ENOENT) {
-      failed = fmt::format("{}: {}", (root / item.name).lexically_normal().string(), std::strerror(error));
+      failed = fmt::format("{}: {}", (root / item.name).string(), std::strerror(error));
     }
   }
   (void)files.remove(folder, fmt::format("{}/{}", cache::kFormatName, cache::kIndexName).c_str());

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -42,8 +41,8 @@ std::time_t used_at(const OpenRoot& root, const char* path, std::time_t modified
   return root.files.set_time(root.folder, path, before) == 0 ? before : modified;
 }
 
-// Lists a folder whose entries have the names of this shard, or have none.
-Shard list(const OpenRoot& root, const std::string& name, std::optional<unsigned> number) {
+// Lists a shard, or another folder, which has no entries.
+Shard list(const OpenRoot& root, const std::string& name) {
   Shard shard;
   const int opened = root.files.open(root.folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (opened < 0) return shard;
@@ -55,7 +54,7 @@ Shard list(const OpenRoot& root, const std::string& name, std::optional<unsigned
   while (const dirent* item = ::readdir(items.get())) {
     const std::string_view file = item->d_name;
     const bool temporary = is_temporary(file);
-    if (!temporary && !(number && key_named(*number, file))) continue;
+    if (!temporary && !key_named(name, file)) continue;
     StoredFile found{name + "/" + std::string(file)};
     struct stat status {};
     if (root.files.stat_at(opened, item->d_name, status) != 0) continue;
@@ -96,7 +95,7 @@ std::uint64_t sweep_temporaries(const OpenRoot& root, const Shard& shard, const 
 std::uint64_t sweep_others(const OpenRoot& root, const Limits& limits) {
   std::uint64_t removed = 0;
   for (const std::string& folder : {std::string("."), std::string(kCompilersName)})
-    removed += sweep_temporaries(root, list(root, folder, std::nullopt), limits);
+    removed += sweep_temporaries(root, list(root, folder), limits);
   return removed;
 }
 
@@ -127,7 +126,7 @@ unsigned random_number() {
 }  // namespace
 
 Swept sweep_shard(const OpenRoot& root, unsigned shard, const Limits& limits, ShardLimits keep) {
-  Shard found = list(root, shard_name(shard), shard);
+  Shard found = list(root, shard_name(shard));
   Swept swept = sweep_entries(root, found.entries, limits, keep);
   swept.temporaries = sweep_temporaries(root, found, limits);
   return swept;
@@ -137,7 +136,7 @@ Swept sweep_all(const OpenRoot& root, const Limits& limits) {
   std::uint64_t temporaries = sweep_others(root, limits);
   std::vector<StoredFile> entries;
   for (unsigned number = 0; number < kShards; ++number) {
-    Shard shard = list(root, shard_name(number), number);
+    Shard shard = list(root, shard_name(number));
     temporaries += sweep_temporaries(root, shard, limits);
     std::move(shard.entries.begin(), shard.entries.end(), std::back_inserter(entries));
   }

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "command.h"
+#include "launches.h"
 
 namespace tma_jit::cli {
 namespace {
@@ -89,7 +90,7 @@ TEST_CASE("attention's examples of masks and scores agree with their references 
   if (!has_compiler() || !kHasEmulator) return;
   const std::vector<Example> examples = examples_of(text_of(TMA_JIT_SOURCE_DIR "/docs/attention.md"));
   REQUIRE(examples.size() == 14);
-  constexpr const char* kDevices[] = {"emulator:sm_90a:processors=2", "emulator:sm_100a", "emulator:sm_121a",
+  constexpr const char* kDevices[] = {launches::kTwoProcessors, "emulator:sm_100a", "emulator:sm_121a",
                                       "emulator:sm_80"};
   for (std::size_t i = 0; i < examples.size(); ++i) {
     std::vector<std::string> words = {"run",        "attention", "--check", "--device", kDevices[i % 4], "HEADS=2",
