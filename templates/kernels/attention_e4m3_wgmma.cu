@@ -94,7 +94,10 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
   const int consumer = uniform(threadIdx.x / kWarpgroup), row = threadIdx.x / 32 * 16;
   const auto finish = [&](Output& o, const Softmax& softmax, const Work& work, u32 slot) {
     if constexpr (LSE) store_log_sums(L, softmax, work, row);
-    smem.queries.release_warpgroup(slot);
+    if constexpr (kMaskGiven)
+      smem.queries.release_warp(slot);  // each warp has read the tile's Work in the slot
+    else
+      smem.queries.release_warpgroup(slot);
     store_results(O, o, work, row);
   };
   Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish,
@@ -112,7 +115,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(
   Block& smem = shared_memory<Block>();
   if (threadIdx.x == 0) {
     for (bool& none : smem.none) none = false;
-    smem.queries.init(1);
+    smem.queries.init(kMaskGiven ? 4 : 1);
     smem.keys.init(kMaskGiven ? CONSUMERS * 4 : CONSUMERS);
     smem.values.init(TRANSPOSE_ONCE ? CONSUMERS : kTransposers);
     smem.turned.init(CONSUMERS, TRANSPOSE_ONCE ? 1 : kTransposers);

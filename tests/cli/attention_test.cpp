@@ -137,6 +137,8 @@ TEST_CASE("attention takes queries, keys and values of 8 bits with scales of hea
   passes({"M=77", "N=130", "HD=256", "SCALED=1"});
   passes({"M=300", "N=300", "HD=64", "PERSISTENT=1", "TILES=2", "--hook", "mask=k <= q && q - k < 100"});
   passes({"M=40", "N=200", "HD=64", "VD=192"});
+  // The slot of a block's only tile is published again, as the end, once each warp has read what it needs.
+  passes({"M=300", "N=300", "HD=64", "BM=64", "BN=128", "PERSISTENT=0", "--hook", "mask=k <= q && q - k < 70"});
 }
 
 TEST_CASE("values of 8 bits are transposed once by all blocks, whatever their order, and as often as a block does it") {
