@@ -102,9 +102,7 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<R, 3
   };
   Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish,
                                                           smem.weights(consumer));
-  attend_all(smem, dims, consumer, attention);
-  attention.end();
-  attention.finish_turns();
+  attention.attend(tiles_of(smem, dims, consumer));
 }
 
 extern "C" __global__ __launch_bounds__(THREADS, 1) void attention(

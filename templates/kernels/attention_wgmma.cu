@@ -95,9 +95,7 @@ __device__ void consume(Block& smem, const HeadNumbers& numbers, const View<f32,
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
   Attention<Work, decltype(finish), kMaskGiven> attention(smem, hooks, numbers, scale, consumer, finish, {});
-  attend_all(smem, dims, consumer, attention);
-  attention.end();
-  attention.finish_turns();
+  attention.attend(tiles_of(smem, dims, consumer));
 }
 
 // Loads the operands of the block's tiles and stores their results. Called by one warpgroup.

@@ -27,7 +27,7 @@ template <> class QueryFactor<false> {
  public:
   __device__ explicit QueryFactor(const Queries& queries) : queries_(queries) {}
   template <class Keys> __device__ void multiply(Scores& s, const Keys& keys) const {
-    wgmma::multiply(s, queries_, 0, keys, false);
+    wgmma::multiply_rows(s, queries_, keys);
   }
 
  private:
@@ -63,26 +63,47 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     }
   }
 
-  // Computes the output of the consumer's 64 queries of a tile, which are in a slot; a negative scale changes their
-  // sign. With room for several tiles, the part of its last step remains for the next call. Loop invariant: before each
-  // step, `slot` has its keys, `weights_` are those of the step before, and `o_` is the sum of the weighted values of
-  // the steps before that, relative to the maximum that `softmax_` holds. Steps are counted down; the slots of the keys
-  // of the step before and of the values of the one before that are released.
-  __device__ void attend(const Work& work, u32 queries) {
-    queries = uniform(queries);
+  // Computes the outputs of all tiles.
+  template <class Tiles> __device__ void attend(Tiles tiles) {
+    if constexpr (Read) {
+#pragma unroll 1
+      for (;; tiles.next()) {  // one call of finish_last, whose products take long to compile
+        const bool more = uniform(tiles.more());
+        const u32 queries = more ? uniform(tiles.slot()) : 0;
+        if (more && attend(tiles.work(), queries)) continue;
+        if constexpr (TILES > 1) finish_last();
+        if (!more) break;
+        finish_without_keys(tiles.work(), queries);
+      }
+    } else {  // all tiles have keys, or none; in the loop above, the compiler would not see that slots are uniform
+      for (; tiles.more(); tiles.next()) {
+        const u32 queries = uniform(tiles.slot());
+        const Work work = tiles.work();
+        if (!attend(work, queries)) finish_without_keys(work, queries);
+      }
+      if constexpr (TILES > 1) finish_last();
+    }
+    turn_.finish();
+  }
+
+ private:
+  // Computes the output of the consumer's 64 queries of a tile, which are in a slot, but for the part of its last step;
+  // a negative scale changes their sign. Returns false and does nothing if the tile has no keys. Loop invariant: before
+  // each step, `slot` has its keys, `weights_` are those of the step before, and `o_` is the sum of the weighted values
+  // of the steps before that, relative to the maximum that `softmax_` holds. Steps are counted down; the slots of the
+  // keys of the step before and of the values of the one before that are released.
+  __device__ bool attend(const Work& work, u32 queries) {
     Queries& q = smem_.q[queries];
+    // Every query of the consumer sees the keys of the first `whole` steps, but for the mask.
     const int row = threadIdx.x / 32 * 16, whole = (work.last(consumer_ * 64) + 1) / BN;
     u32 slot = 0;
     const int last = kMaskGiven ? next(slot, 0) : Read ? uniform(work.steps) - 1 : work.steps - 1;
-    const f32 scale = numbers_.product_scale(scale_, work.head, work.kv_head);
-    Softmax softmax(kScoreGiven ? 1 : fabsf(scale), sinks(work, row));
     if (last < 0) {
       if (kMaskGiven) release(slot);
-      end();
-      o_.fill(0);
-      finish_(o_, softmax, work, queries);
-      return;
+      return false;
     }
+    const f32 scale = numbers_.product_scale(scale_, work.head, work.kv_head);
+    Softmax softmax = softmax_of(work, scale);
     if (!kScoreGiven && scale < 0) {
       negate<T, kWarpgroup>(q, threadIdx.x % kWarpgroup);
       tma::fence();
@@ -93,7 +114,8 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     typename Softmax::Vector factor;
     Scores s;
     const auto weigh = [&] {
-      apply_hooks(s, scale, work, row, last, whole);
+      apply_hooks(s, scale, work, row, last);
+      if (step_of(last) >= whole) mask(s, work, row, step_of(last) * BN);
       softmax.weigh(s, factor);
     };
     if (kAlways || (TILES > 1 && pending_)) {
@@ -134,7 +156,11 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       turn_.end();
       wgmma::wait<1>();
       release(slot);
-      apply_hooks(s, scale, work, row, step, whole);
+      apply_hooks(s, scale, work, row, step);
+      // If not causal, only the keys' last step, a tile's first, reaches beyond them; 256 keys are 3 % faster with
+      // this.
+      if constexpr (CAUSAL == 1 || BN > 192)
+        if (step_of(step) >= whole) mask(s, work, row, step_of(step) * BN);
       const bool moved = softmax_.weigh(s, factor);
       if constexpr (BN > 192) softmax_.settle();  // 10 % faster; shorter steps take 1 to 3 % longer with it
       after = next(slot, step);                   // between weights and wait: ptxas moves no wait over a branch
@@ -143,11 +169,13 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       if (moved) o_.map_rows(factor, [](f32 x, f32 f) { return x * f; });
       weights_.round(s);
     }
-    if (TILES == 1) end();
+    if constexpr (TILES == 1) finish_last();
+    return true;
   }
 
-  // Computes what remains of the tile before. Called after each tile, if there is room for one only, and after all.
-  __device__ void end() {
+  // Computes what remains of the last tile that had keys, if it is not finished. With room for one tile only, called
+  // after each.
+  __device__ void finish_last() {
     if (!pending_) return;
     const u32 slot = wait(values_);
     wgmma::multiply(o_, weights_, smem_.factor(slot));
@@ -157,20 +185,21 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     finish(inverse);
     pending_ = false;
   }
-  __device__ void finish_turns() {
-    turn_.finish();
+  // Makes the output of a tile without keys.
+  __device__ void finish_without_keys(Work work, u32 queries) {
+    o_.fill(0);
+    finish_(o_, softmax_of(work, numbers_.product_scale(scale_, work.head, work.kv_head)), work, queries);
   }
-
- private:
-  // Returns the sinks of the warp's rows.
-  __device__ typename Softmax::Vector sinks(const Work& work, int row) const {
+  // Returns what begins with the sinks of the warp's rows.
+  __device__ Softmax softmax_of(const Work& work, f32 scale) const {
+    const int row = threadIdx.x / 32 * 16;
     typename Softmax::Vector all;
     all.fill(Work::kHeads == 1 ? numbers_.sink(work.head) : 0);
     if constexpr (Work::kHeads > 1)
 #pragma unroll
       for (int s = 0; s < Scores::Layout::kRowSlots; ++s)
         all.x[s] = numbers_.sink(work.head_of(row + Scores::Layout::row(s)));
-    return all;
+    return Softmax(kScoreGiven ? 1 : fabsf(scale), all);
   }
   // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
   using Ring = Consumer<STAGES, Smem::kBlocks>;
@@ -209,7 +238,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
   // the next sequence, or of none, and a weight of zero would not hide what is not finite. The turns order consumer 0,
   // which clears, before the others.
   __device__ void clear_values(const Work& work, int last) {
-    const int keys = work.keys - (kMaskGiven ? SeenStep::step(last) : last) * BN;
+    const int keys = work.keys - step_of(last) * BN;
     if (keys >= BN) return;
     turn_.begin();
     if (consumer_ == 0) {
@@ -259,14 +288,15 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     o_.map_rows(inverse, [&](f32 x, f32 f) { return x * (f * value_scale); });
     finish_(o_, softmax_, work_, queries_);
   }
-  // Every query of the consumer sees the keys of the first `whole_steps`, but for the mask.
-  __device__ void apply_hooks(Scores& s, f32 scale, const Work& work, int row, int step, int whole_steps) const {
+  __device__ static int step_of(int step) {
+    return kMaskGiven ? SeenStep::step(step) : step;
+  }
+  __device__ void apply_hooks(Scores& s, f32 scale, const Work& work, int row, int step) const {
     const ScoreHooks<Work> scores = {hooks_, work};
-    const int number = kMaskGiven ? SeenStep::step(step) : step, key = number * BN;
+    const int key = step_of(step) * BN;
     if constexpr (kScoreGiven) scores.apply_score(s, scale, row, key);
     if constexpr (kMaskGiven)
       if (!SeenStep::is_whole(step)) scores.apply_mask(s, row, key, Softmax::kMasked);
-    if (number >= whole_steps) mask(s, work, row, key);
   }
 
   Smem& smem_;

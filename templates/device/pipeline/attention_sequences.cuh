@@ -50,9 +50,7 @@ __device__ void consume(RaggedSmem& smem, const HeadNumbers& numbers, const View
     if (threadIdx.x % 32 == 0) smem.made[slot].arrive();
   };
   Attention<Work, decltype(finish)> attention(smem, hooks, numbers, scale, consumer, finish, {});
-  for (Drawn tiles(smem, consumer); uniform(tiles.more()); tiles.next()) attention.attend(tiles.work(), tiles.slot());
-  attention.end();
-  attention.finish_turns();
+  attention.attend(Drawn(smem, consumer));
 }
 
 #endif

@@ -27,21 +27,29 @@ __device__ inline void init_found(Block& smem) {
   if constexpr (kMaskGiven) smem.found.ring.init(1);
 }
 
-// Calls attention.attend for each of the block's tiles. Called by one consumer warpgroup.
-template <class Attention>
-__device__ inline void attend_all(Block& smem, const Dims& dims, int consumer, Attention& attention) {
-  if constexpr (kMaskGiven) {
-    for (Published tiles(smem, consumer); uniform(tiles.more()); tiles.next())
-      attention.attend(tiles.work(), tiles.slot());
-  } else {
-    Consumer queries(smem.queries);
-    queries.skip(consumer);
-    for (Tiles tiles(dims); tiles.more(); tiles.next()) {
-      const u32 slot = queries.wait();
-      queries.skip(CONSUMERS - 1);
-      attention.attend(tiles.work(), slot);
-    }
+// The block's tiles for a consumer of its own number, where every role counts them itself.
+class OwnTiles : public Tiles {
+ public:
+  __device__ OwnTiles(Block& smem, const Dims& dims, int consumer) : Tiles(dims), queries_(smem.queries) {
+    queries_.skip(consumer);
   }
+  // Returns the slot of the consumer's queries once it is full. Called once a tile.
+  __device__ u32 slot() {
+    const u32 slot = queries_.wait();
+    queries_.skip(CONSUMERS - 1);
+    return slot;
+  }
+
+ private:
+  Consumer<SLOTS, 1> queries_;
+};
+
+// Returns the block's tiles for a consumer.
+__device__ inline auto tiles_of(Block& smem, const Dims& dims, int consumer) {
+  if constexpr (kMaskGiven)
+    return Published(smem, consumer);
+  else
+    return OwnTiles(smem, dims, consumer);
 }
 
 // The search for the steps that a mask leaves. `counters` are four words, 0 before and after each launch; `bits` has
@@ -59,7 +67,7 @@ class Search {
     if constexpr (kOnce)
       table_.make([&](int row, int part) {
         const Work work(dims_, row, 0);
-        return StepLooks<BN, TileMask<Work>>(work.steps, dims_.N, {hooks_, work}).near(part);
+        return StepLooks<BN, TileMask<Work>>(work.steps, dims_.N, {hooks_, work}).look(part, false);
       });
   }
   // Draws the block's tiles and finds their steps. Called by a warp.

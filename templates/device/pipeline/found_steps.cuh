@@ -20,7 +20,7 @@ __device__ inline void find_steps(FoundSteps<Work>& found, Tiles& tiles, Find fi
   Producer ring(found.ring);
   const bool one = threadIdx.x % 32 == 0;
   for (; tiles.more(); tiles.next()) {
-    const Work& work = tiles.work();
+    const Work work = tiles.work();
     auto steps = find(work);
     int seen = SeenStep::kEnd;
 #pragma unroll 1

@@ -23,9 +23,9 @@ struct SeenStep {
 };
 
 // The steps that Looks finds, which has
-//   ranges()     ranges of 1024 steps
-//   parts(range) the parts, of 32 steps each, in which a key may be seen, a bit for each
-//   near(part)   the StepBits of the steps of a part of the range that was asked for last
+//   ranges()            ranges of 1024 steps
+//   look(range, true)   of the range's parts, of 32 steps each, in which a key may be seen: a bit of `some` for each
+//   look(part, false)   the StepBits of the steps of a part of the range that was looked at last
 // All members are called by all lanes of a warp, with the same arguments.
 template <class Looks> class StepsOf {
  public:
@@ -34,12 +34,17 @@ template <class Looks> class StepsOf {
   // Returns the next SeenStep.
   __device__ int next() {
     while (seen_.some == 0) {
-      while (parts_ == 0) {
-        if (range_ == 0) return SeenStep::kEnd;
-        parts_ = looks_.parts(--range_);
-      }
-      part_ = range_ * 32 + take_highest(parts_);
-      seen_ = looks_.near(part_);
+      const bool coarse = parts_ == 0;
+      if (coarse && range_ == 0) return SeenStep::kEnd;
+      if (coarse)
+        --range_;
+      else
+        part_ = range_ * 32 + take_highest(parts_);
+      const StepBits found = looks_.look(coarse ? range_ : part_, coarse);  // one call: its text is long
+      if (coarse)
+        parts_ = found.some;
+      else
+        seen_ = found;
     }
     const int bit = take_highest(seen_.some);
     return SeenStep::of(part_ * 32 + bit, (seen_.all >> bit & 1) != 0);
@@ -66,24 +71,16 @@ template <int TileN, class Over> class StepLooks {
       : over_(over), keys_(min(static_cast<s64>(keys), s64{steps} * TileN)), ranges_(ceil_div(steps, 1024)) {}
 
   __device__ int ranges() const { return ranges_; }
-  __device__ u32 parts(int range) const { return __ballot_sync(kAll, look(range * 32, 32).some); }
-  __device__ StepBits near(int part) const {
-    const auto seen = look(part * 32, 1);
-    return {__ballot_sync(kAll, seen.some), __ballot_sync(kAll, seen.all)};
+  // Each lane looks at one of 32 parts or steps.
+  __device__ StepBits look(int index, bool coarse) const {
+    const s64 keys = coarse ? 32 * TileN : TileN, begin = (s64{index} * 32 + threadIdx.x % 32) * keys;
+    const int last = min(begin + keys, s64{keys_}) - 1;
+    const auto seen = over_(static_cast<int>(min(begin, s64{last})), last);
+    return {__ballot_sync(kAll, seen.some && begin <= last), __ballot_sync(kAll, seen.all && begin + keys <= keys_)};
   }
 
  private:
   static constexpr u32 kAll = 0xffffffff;
-
-  // Looks at the `steps` steps that are this lane's, counted from `first` in as many.
-  __device__ auto look(int first, int steps) const {
-    const s64 begin = s64{first + static_cast<int>(threadIdx.x % 32)} * steps * TileN;
-    const int last = min(begin + s64{steps} * TileN, s64{keys_}) - 1;
-    auto seen = over_(static_cast<int>(min(begin, s64{last})), last);
-    if (begin > last) seen.some = false;
-    if (begin + s64{steps} * TileN > keys_) seen.all = false;
-    return seen;
-  }
 
   Over over_;
   int keys_, ranges_;

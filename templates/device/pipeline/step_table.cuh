@@ -13,16 +13,16 @@ class StepTable {
         parts_(ceil_div<u32>(steps, 32)),
         work_{counters, static_cast<u32>(rows) * parts_} {}
 
-  // Finds the parts that the warp draws: near(row, part) returns what StepLooks does of a row. Called by all warps of
-  // all blocks.
-  template <class Near> __device__ void make(Near near) const {
+  // Finds the parts that the warp draws: look(row, part) returns what StepLooks finds of a part of a row. Called by all
+  // warps of all blocks.
+  template <class Look> __device__ void make(Look look) const {
     const bool one = threadIdx.x % 32 == 0;
     u32 found = 0;
 #pragma unroll 1
     for (;; ++found) {
       const u32 number = __shfl_sync(0xffffffff, one ? work_.draw(gridDim.x * (blockDim.x / 32)) : 0, 0);
       if (number >= work_.parts) break;
-      const StepBits seen = near(number / parts_, number % parts_);
+      const StepBits seen = look(number / parts_, number % parts_);
       if (one) bits_[number] = seen;
     }
     if (one) work_.add_done(found);
@@ -38,16 +38,16 @@ class StepTable {
     __device__ Row(const StepBits* bits, int parts) : bits_(bits), parts_(parts) {}
 
     __device__ int ranges() const { return ceil_div<u32>(parts_, 32); }
-    __device__ u32 parts(int range) {
-      const int part = range * 32 + threadIdx.x % 32;
+    __device__ StepBits look(int index, bool coarse) {
+      if (!coarse) return {__shfl_sync(kAll, own_.some, index % 32), __shfl_sync(kAll, own_.all, index % 32)};
+      const int part = index * 32 + threadIdx.x % 32;
       own_ = part < parts_ ? bits_[part] : StepBits{0, 0};
-      return __ballot_sync(0xffffffff, own_.some != 0);
-    }
-    __device__ StepBits near(int part) const {
-      return {__shfl_sync(0xffffffff, own_.some, part % 32), __shfl_sync(0xffffffff, own_.all, part % 32)};
+      return {__ballot_sync(kAll, own_.some != 0), 0};
     }
 
    private:
+    static constexpr u32 kAll = 0xffffffff;
+
     const StepBits* bits_;
     int parts_;
     StepBits own_ = {0, 0};

@@ -118,14 +118,13 @@ template <class Order, bool Persistent> class DrawnTiles : Order {
  public:
   using typename Order::Work;
 
-  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter) { take(blockIdx.x); }
+  __device__ DrawnTiles(const Dims& dims, u32* counter) : Order(dims), counter_(counter), index_(blockIdx.x) {}
 
-  __device__ bool more() const { return work_.more(); }
-  __device__ const Work& work() const { return work_; }
-  __device__ void next() { take(Persistent ? gridDim.x + __shfl_sync(0xffffffff, draw(), 0) : this->count()); }
+  __device__ bool more() const { return index_ < this->count(); }
+  __device__ Work work() const { return (*this)[index_]; }
+  __device__ void next() { index_ = Persistent ? gridDim.x + __shfl_sync(0xffffffff, draw(), 0) : this->count(); }
 
  private:
-  __device__ void take(int index) { work_ = index < this->count() ? (*this)[index] : Work::none(); }
   // Returns in lane 0 how many tiles were drawn before.
   __device__ int draw() {
     if (threadIdx.x % 32 != 0) return 0;
@@ -135,7 +134,7 @@ template <class Order, bool Persistent> class DrawnTiles : Order {
   }
 
   u32* counter_;
-  Work work_;
+  int index_;
 };
 
 #endif

@@ -62,23 +62,17 @@ template <int K> class SharedWords {
 template <int K, int N>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words<e4m3, K>& a,
                                 const TransposedBytes<K, N>& b) {
-  using Product = Mma<N, e4m3>;
   fence();
-#pragma unroll
-  for (int k = 0; k < K; k += 32) Product::rs(d.x, a.x[k / 32], b.k_major(0, k / b.kPanel) + k % b.kPanel / 16, true);
+  Chain<N, e4m3, K / 32>::rs(
+      d.x, a.x, [&](int i) { return product_of_rows(b, i); }, true);
   commit();
 }
 template <int K, int N>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const SharedWords<K>& a,
                                 const TransposedBytes<K, N>& b) {
-  using Product = Mma<N, e4m3>;
   fence();
-#pragma unroll
-  for (int k = 0; k < K; k += 32) {
-    const auto& words = a.tile();
-    Product::ss(d.x, words.k_major(0, k / words.kPanel) + k % words.kPanel / 16,
-                b.k_major(0, k / b.kPanel) + k % b.kPanel / 16, true);
-  }
+  Chain<N, e4m3, K / 32>::ss(
+      d.x, [&](int i) { return product_of_rows(a.tile(), i); }, [&](int i) { return product_of_rows(b, i); }, true);
   commit();
 }
 

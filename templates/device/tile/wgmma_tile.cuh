@@ -2,10 +2,17 @@
 // Products of a warpgroup on shared tiles, and on tiles in registers, such as the weights of attention.
 #include "device/ptx/cvt.cuh"
 #include "device/ptx/ldmatrix.cuh"
-#include "device/ptx/wgmma_registers.cuh"
+#include "device/ptx/wgmma_chain.cuh"
 #include "device/tile/wgmma_operand_tile.cuh"
 
 namespace wgmma {
+
+// Returns the descriptor of the columns of product `i` along the rows of a tile.
+template <class T, int Rows, int Columns, int Swizzle>
+__device__ inline u64 product_of_rows(const SharedTile<T, Rows, Columns, Swizzle>& tile, int i) {
+  const int column = i * 32 / int{sizeof(T)};
+  return tile.k_major(0, column / tile.kPanel) + column % tile.kPanel * sizeof(T) / 16;
+}
 
 // An operand A of 64 rows and K columns of a 16-bit T in the registers of a warpgroup.
 template <class T, int K> struct Words {
@@ -33,11 +40,9 @@ template <class T, int K> struct Words {
 template <class T, int K, int N, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words<T, K>& a,
                                 const SharedTile<T, K, N, Swizzle>& b) {
-  using Product = Mma<N, T>;
   fence();
-#pragma unroll
-  for (int k = 0; k < K; k += 16)
-    Product::template rs<Mode<Major::k, Major::mn>>(d.x, a.x[k / 16], b.mn_major(k), true);
+  Chain<N, T, K / 16, Mode<Major::k, Major::mn>>::rs(
+      d.x, a.x, [&](int i) { return b.mn_major(i * 16); }, true);
   commit();
 }
 
@@ -45,11 +50,18 @@ __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const Words
 template <class T, int K, int N, int Swizzle>
 __device__ inline void multiply_rows(RegisterTile<layout::Mma<16, N>>& d, const Words<T, K>& a,
                                      const SharedTile<T, N, K, Swizzle>& b) {
-  using Product = Mma<N, T>;
   fence();
-#pragma unroll
-  for (int k = 0; k < K; k += 16)
-    Product::template rs<Mode<>>(d.x, a.x[k / 16], b.k_major(0, k / b.kPanel) + k % b.kPanel * sizeof(T) / 16, k > 0);
+  Chain<N, T, K / 16>::rs(
+      d.x, a.x, [&](int i) { return product_of_rows(b, i); }, false);
+  commit();
+}
+// The same for an `a` in shared memory.
+template <class T, int K, int N, int Swizzle>
+__device__ inline void multiply_rows(RegisterTile<layout::Mma<16, N>>& d, const SharedTile<T, 64, K, Swizzle>& a,
+                                     const SharedTile<T, N, K, Swizzle>& b) {
+  fence();
+  Chain<N, T, K * sizeof(T) / 32>::ss(
+      d.x, [&](int i) { return product_of_rows(a, i); }, [&](int i) { return product_of_rows(b, i); }, false);
   commit();
 }
 
@@ -57,12 +69,9 @@ __device__ inline void multiply_rows(RegisterTile<layout::Mma<16, N>>& d, const 
 template <class T, int K, int N, int Swizzle>
 __device__ inline void multiply(RegisterTile<layout::Mma<16, N>>& d, const SharedTile<T, 64, K, Swizzle>& a,
                                 const SharedTile<T, K, N, Swizzle>& b) {
-  using Product = Mma<N, T>;
   fence();
-#pragma unroll
-  for (int k = 0; k < K; k += 16)
-    Product::template ss<Mode<Major::k, Major::mn>>(d.x, a.k_major(0, k / a.kPanel) + k % a.kPanel * sizeof(T) / 16,
-                                                    b.mn_major(k), true);
+  Chain<N, T, K / 16, Mode<Major::k, Major::mn>>::ss(
+      d.x, [&](int i) { return product_of_rows(a, i); }, [&](int i) { return b.mn_major(i * 16); }, true);
   commit();
 }
 
