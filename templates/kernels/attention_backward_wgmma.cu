@@ -7,6 +7,7 @@
 //! param   TILE    = 128   in {64, 96, 128}         "keys of a tile"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"
 //! param   RESULTS = 2     in 2..4                  "steps of the gradients of their results"
+//! param   SPLITS  = 1     in {1, 2, 4}             "sums of each step of DQ, to which tiles add in turn: fewer tiles wait for each other"
 //!
 //! let     WIDE    = HD > 128                       "consumer warpgroups share a tile's keys, and have some of the columns each"
 //! let     BOX     = TILE == 96 ? 96 : 64           "of them that are loaded at a time"
@@ -22,11 +23,13 @@
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)
+//! let     FEW     = CAUSAL == 0 && ATOMIC == 0 && given(mask) == 0 && HEADS == KV_HEADS && M <= N && TILES <= device.sm_count && N > (HD == 64 ? 3 : 4) * TILE "all tiles of all heads begin at once with the same step, and wait for each other"
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require (TILE == 128) == (HD <= 128)             "a tile has 128 keys of heads of at most 128 elements, and fewer of others"
 //! require TILE != 96 || HD == 192 && HV <= 128 && given(score) == 0 "the sums of 96 keys, and what a score needs, must fit in registers"
+//! require SPLITS == 1 || ATOMIC == 0               "tiles that add in any order do not wait for each other"
 //! require alignment(DQ) >= 16 && alignment(DK) >= 16 && alignment(DV) >= 16 "rows of gradients are stored 16 bytes at a time"
 //! require stride(DQ, 0) % 8 == 0 && stride(DK, 0) % 8 == 0 && stride(DV, 0) % 8 == 0 "rows of gradients are stored 16 bytes at a time"
 //! require stride(DQ, 1) % 8 == 0 && stride(DK, 1) % 8 == 0 && stride(DV, 1) % 8 == 0 "rows of gradients are stored 16 bytes at a time"
@@ -37,19 +40,24 @@
 //! tensor  V   box [1, BOX, 64]  swizzle 128  l2 256
 //! tensor  DO  box [1, 64, 64]  swizzle 128  l2 256
 //!
-//! workspace sums     STEPS * SHARES * 16384  zero           "of DQ, as the consumers' registers hold them"
+//! workspace sums     STEPS * SPLITS * SHARES * 16384  zero  "of DQ, as the consumers' registers hold them"
 //! workspace counters (1 + 2 * KV_HEADS) * 4  zero  "items that have been drawn; shares of tiles added and pieces rounded, of each head of keys"
-//! workspace ranks    ATOMIC == 1 ? 0 : STEPS * 8  zero "tiles that have been added to the sums of a step"
+//! workspace ranks    ATOMIC == 1 ? 0 : STEPS * SPLITS * 8  zero "tiles that have been added to the sums of a step"
 //!
 //! launch  grid min(device.sm_count, max(TILES, KV_HEADS))  block THREADS  smem SMEM
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
+//! preset  HD = 64, STAGES = 3, SPLITS = 4  when HD == 64 && FEW
 //! preset  HD = 64, STAGES = 3      when HD == 64
+//! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3, SPLITS = 2  when HD == 192 && VD == 128 && given(score) == 0 && FEW
 //! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3  when HD == 192 && VD == 128 && given(score) == 0
 //! preset  HD = 192, VD = 64, TILE = 96, STAGES = 3  when HD == 192 && VD == 64 && given(score) == 0
+//! preset  HD = 192, TILE = 64, STAGES = 3, SPLITS = 4  when HD == 192 && FEW
 //! preset  HD = 192, TILE = 64, STAGES = 3  when HD == 192
+//! preset  HD = 256, TILE = 64, STAGES = 2, SPLITS = 4  when HD == 256 && FEW
 //! preset  HD = 256, TILE = 64, STAGES = 2  when HD == 256
+//! preset  HD = 128, STAGES = 3, SPLITS = 4  when HD > 64 && HD <= 128 && FEW
 //! preset  STAGES = 3, RESULTS = 3  when HD != 64
 //! preset  STAGES = 3
 //! preset  STAGES = 2
@@ -61,7 +69,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Items = GradientItems<TILE, STEP, kOrdered>;
+using Items = GradientItems<TILE, STEP, kOrdered, SPLITS>;
 using Smem = BackwardSmem<Items>;
 static_assert(sizeof(Smem) <= SMEM);
 
@@ -77,7 +85,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     return [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
   };
   const QuerySums to(sums, counters, ranks);
-  const SumsRounder<SIZE, kOrdered, decltype(rows_of)> round = {to, scale, HD, rows_of};
+  const SumsRounder<SIZE, kOrdered, decltype(rows_of), SPLITS> round = {to, scale, HD, rows_of};
   make_gradients<GradientsBy>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
 }
 

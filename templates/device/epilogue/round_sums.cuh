@@ -9,9 +9,10 @@
 
 // Scales, rounds and stores the sums of a piece, and clears them, or where they are Ordered the ranks, which tell the
 // steps that no tile has added to. `rows_of(head)` are the sequence's rows of DQ of a
-// head; Columns of a step's sums are as many as a head has in shared memory. Called by as many threads as `reader` is
-// for, whole warps, of which this is number `thread`; uses a named barrier.
-template <int Columns, bool Ordered, class Reader, class RowsOf>
+// head; Columns of a step's sums are as many as a head has in shared memory. The Splits of a step are added first to
+// last. Called by as many threads as `reader` is for, whole warps, of which this is number `thread`; uses a named
+// barrier.
+template <int Columns, bool Ordered, int Splits, class Reader, class RowsOf>
 __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece, f32 scale, int columns,
                                   const RowsOf& rows_of, Reader reader, u32 thread, int barrier) {
   constexpr int kThreads = Reader::kThreads;
@@ -20,12 +21,13 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   // Items are 32 columns of a share of a step, of the registers of one of its consumer's threads.
   constexpr int kItems = SHARES * kSums / 16, kAcross = Columns / 64, kStep = SHARES / kAcross * 64;
   const u32 end = u32(piece.end - piece.begin) * kItems;
-  const auto pack_of = [&](u32 item) {
-    return reinterpret_cast<float4*>(sums.of(piece.begin, 0)) + u64{item / 128} * 512 + item % 128;
+  const auto pack_of = [&](u32 item, int split = 0) {
+    const u32 of_splits = Splits == 1 ? item : (item / kItems * Splits + split) * kItems + item % kItems;
+    return reinterpret_cast<float4*>(sums.of(piece.begin * Splits, 0)) + u64{of_splits / 128} * 512 + of_splits % 128;
   };
-  // Whether a tile has added to the sums of an item.
-  const auto is_there = [&](u32 item) {
-    return !Ordered || (item < end && *sums.rank(piece.begin + item / kItems, 0) != 0);
+  // Whether a tile has added to a split of an item.
+  const auto is_there = [&](u32 item, int split = 0) {
+    return !Ordered || (item < end && *sums.rank((piece.begin + item / kItems) * Splits + split, 0) != 0);
   };
   bool next = is_there(thread);
   reader.advance(pack_of(thread), thread < end);
@@ -33,8 +35,17 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   for (u32 item = thread; item < end; item += kThreads) {
     reader.advance(pack_of(item + kThreads), item + kThreads < end);
     const u32 of_all = piece.begin + item / kItems - piece.base, head = of_all / u32(piece.steps);
-    const bool there = next;
-    next = is_there(item + kThreads);
+    bool there = next;
+    if constexpr (Splits == 1)
+      next = is_there(item + kThreads);
+    else
+      there = is_there(item);  // the rounding of splits has no register left to know it before
+#pragma unroll 1
+    for (int split = 1; split < Splits; ++split) {
+      if (!is_there(item, split)) continue;
+      reader.add(pack_of(item, split), there);
+      there = true;
+    }
     const int share = item / 256 % SHARES, half = item / 128 % 2;
     const int row = (of_all - head * piece.steps) * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
     const int column = share % kAcross * 64 + half * 32;
@@ -51,12 +62,13 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   reader.finish();
   sync(barrier, kThreads);  // after which none of the ranks is read
   if constexpr (Ordered)
-    for (int i = thread; i < (piece.end - piece.begin) * 2; i += kThreads) sums.rank(piece.begin, 0)[i] = 0;
+    for (int i = thread; i < (piece.end - piece.begin) * 2 * Splits; i += kThreads)
+      sums.rank(piece.begin * Splits, 0)[i] = 0;
   if (thread == 0 && last_arriver(sums.rounded(piece.kv_head), piece.pieces)) *sums.added(piece.kv_head) = 0;
 }
 
 // The same as a function object of a kernel; rows_of(piece)(head) are rows of DQ.
-template <int Columns, bool Ordered, class RowsOf> struct SumsRounder {
+template <int Columns, bool Ordered, class RowsOf, int Splits = 1> struct SumsRounder {
   const QuerySums& sums;
   f32 scale;
   int columns;
@@ -64,6 +76,6 @@ template <int Columns, bool Ordered, class RowsOf> struct SumsRounder {
 
   template <class Reader>
   __device__ void operator()(const SumsPiece& piece, const Reader& reader, int thread, int barrier) const {
-    round_sums<Columns, Ordered>(sums, piece, scale, columns, rows_of(piece), reader, thread, barrier);
+    round_sums<Columns, Ordered, Splits>(sums, piece, scale, columns, rows_of(piece), reader, thread, barrier);
   }
 };

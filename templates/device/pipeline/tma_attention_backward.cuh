@@ -22,7 +22,7 @@ struct StepRecord {
   int query;   // the first
   int head;    // as hooks count it
   int flags;
-  int rank;  // how many tiles of keys before this one see any query of the step
+  int rank;  // how many tiles of keys before this one, of those that add to the same sum, see any query of the step
 
   __device__ bool whole() const { return flags & kWhole; }
   __device__ bool last() const { return flags & kLast; }  // of the tile
@@ -34,10 +34,11 @@ struct StepMaps {
   const View<const f32, 2>&L, &DELTA;
 };
 
-// Returns how many tiles of keys before this one visit a step. Called by all lanes of a warp.
+// Returns how many tiles of keys before this one, of those that add to the same sum, visit a step. Called by all lanes
+// of a warp.
 template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
   const int row = work.first / Work::kRows;
-  if constexpr (!kMaskGiven) return row;
+  if constexpr (!kMaskGiven) return row / Work::kSplits;
   const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
   int rank = 0;
 #pragma unroll 1
@@ -45,7 +46,7 @@ template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Wo
     const int r = begin + threadIdx.x % 32;
     const Work other = work.of_row(min(r, row - 1));
     const bool seen = KeyTileMask<Work>{&hooks, &other, step.head}(first, last).some;
-    rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
+    rank += __popc(__ballot_sync(0xffffffff, r < row && (row - r) % Work::kSplits == 0 && seen));
   }
   return rank;
 }

@@ -6,8 +6,9 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-template <int Tile, int Step> struct AttentionKeyTile {
-  static constexpr int kRows = Tile, kStep = Step;
+// A step's sums are Splits sums, to which tiles add in turn.
+template <int Tile, int Step, int Splits> struct AttentionKeyTile {
+  static constexpr int kRows = Tile, kStep = Step, kSplits = Splits;
   static constexpr bool kRagged = false;
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
@@ -42,8 +43,8 @@ template <int Tile, int Step> struct AttentionKeyTile {
   __device__ int key_head() const { return kv_head; }
   // Returns the head of a tensor's rows as hooks count it.
   __device__ int hook_head(int head) const { return head; }
-  // Returns the number of a step of a head's queries among those of all heads.
-  __device__ int number(int head, int step) const { return head * end + step; }
+  // Returns the number of the sum of a step of a head's queries that the tile adds to, among those of all heads.
+  __device__ int number(int head, int step) const { return (head * end + step) * Splits + first / Tile % Splits; }
 
   // Return where queries and keys are in the tensors.
   __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
@@ -79,9 +80,9 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
 // The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
 // so on: with CAUSAL those with the most queries first. Without CAUSAL, and unless the order of sums is fixed, a group
 // is one head.
-template <int Tile, int Step, bool Ordered = false> class AttentionKeyOrder {
+template <int Tile, int Step, bool Ordered = false, int Splits = 1> class AttentionKeyOrder {
  public:
-  using Work = AttentionKeyTile<Tile, Step>;
+  using Work = AttentionKeyTile<Tile, Step, Splits>;
 
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // which with their gradients are 16 MiB
@@ -124,9 +125,9 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
 // of whose tiles have been drawn before, at least as many items ago as there are blocks.
-template <int Tile, int Step, bool Ordered> class GradientItems {
+template <int Tile, int Step, bool Ordered, int Splits = 1> class GradientItems {
  public:
-  using Order = AttentionKeyOrder<Tile, Step, Ordered>;
+  using Order = AttentionKeyOrder<Tile, Step, Ordered, Splits>;
   using Work = typename Order::Work;
 
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {

@@ -1,17 +1,18 @@
 #pragma once
 // The sums of the gradients of queries, in a workspace: what two consumer warpgroups make of each step of queries is
 // added in any order, or for each step in the order of the tiles of keys, of which the first stores it, and rounded
-// once all of a head's tiles have been added. The sums of a step are as the consumers' registers have them: SHARES
-// shares of 64 x 64. SHARES is the template's.
+// once all of a head's tiles have been added. In a fixed order each tile waits for the one before it; a step may have
+// several sums, its splits, to which tiles add in turn, so that fewer wait for each other where few heads have all SMs.
+// The sums of a step are as the consumers' registers have them: SHARES shares of 64 x 64. SHARES is the template's.
 #include "device/ptx/red.cuh"
 
 constexpr int kSums = 4096;  // of a share
 
 // The workspaces. They are zero before and after a launch, but sums only where any order will do.
 struct QuerySums {
-  f32* sums;      // [number of the step][share][kSums]
+  f32* sums;      // [number of the step and split][share][kSums]
   u32* counters;  // items drawn; of each head of keys the shares of tiles that have been added, and pieces rounded
-  u32* ranks;     // [number of the step][consumer]: tiles added, where the order is fixed
+  u32* ranks;     // [number of the step and split][consumer]: tiles added, where the order is fixed
 
   __device__ QuerySums(u8* sums, u8* counters, u8* ranks)
       : sums(reinterpret_cast<f32*>(sums)),

@@ -1,8 +1,13 @@
 #pragma once
 // How threads read the sums that they round: four packs each at a time, while the next four are on their way. Each kind
 // has `advance(from, exists)`, which fetches those at `from`, 128 packs apart, and makes those fetched before the
-// current ones; pair(pack, i), two numbers of a current one; and finish(), after which none is under way.
+// current ones; add(from, sums), which adds others to the current ones, or puts them in their place unless these are
+// `sums`; pair(pack, i), two numbers of a current one; and finish(), after which none is under way.
 #include "device/ptx/cp_async.cuh"
+
+__device__ inline void add_pack(float4& to, const float4& from, bool sum) {
+  to = sum ? make_float4(to.x + from.x, to.y + from.y, to.z + from.z, to.w + from.w) : from;
+}
 
 // In shared memory, for threads that have few registers.
 template <int Threads> struct SharedSums { float4 packs[2][4][Threads]; };
@@ -19,6 +24,10 @@ template <int Threads> class SharedSumsReader {
     for (int i = 0; i < 4 && exists; ++i) cp_async::cg(smem_address(&in_.packs[slot_ ^ 1][i][thread_]), from + i * 128);
     cp_async::commit();
     cp_async::wait<1>();
+  }
+  __device__ void add(const float4* from, bool sums) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) add_pack(in_.packs[slot_][i][thread_], from[i * 128], sums);
   }
   __device__ float2 pair(int pack, int i) const {
     return reinterpret_cast<const float2*>(&in_.packs[slot_][pack][thread_])[i];
@@ -43,6 +52,10 @@ template <int Threads> class RegisterSumsReader {
 #pragma unroll
       for (int i = 0; i < 4; ++i) packs_[i] = next_[i * 128];
     next_ = from;
+  }
+  __device__ void add(const float4* from, bool sums) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) add_pack(packs_[i], from[i * 128], sums);
   }
   __device__ float2 pair(int pack, int i) const {
     const float4& x = packs_[pack];
