@@ -29,7 +29,7 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   const auto is_there = [&](u32 item, int split = 0) {
     return !Ordered || (item < end && *sums.rank((piece.begin + item / kItems) * Splits + split, 0) != 0);
   };
-  bool next = is_there(thread);
+  bool next = Splits == 1 && is_there(thread);
   reader.advance(pack_of(thread), thread < end);
 #pragma unroll 1
   for (u32 item = thread; item < end; item += kThreads) {

@@ -115,7 +115,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
     Scores s;
     const auto weigh = [&] {
       apply_hooks(s, scale, work, row, last);
-      if (step_of(last) >= whole) mask(s, work, row, step_of(last) * BN);
+      mask_from(whole, s, work, row, last);
       softmax.weigh(s, factor);
     };
     if (kAlways || (TILES > 1 && pending_)) {
@@ -159,8 +159,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
       apply_hooks(s, scale, work, row, step);
       // If not causal, only the keys' last step, a tile's first, reaches beyond them; 256 keys are 3 % faster with
       // this.
-      if constexpr (CAUSAL == 1 || BN > 192)
-        if (step_of(step) >= whole) mask(s, work, row, step_of(step) * BN);
+      if constexpr (CAUSAL == 1 || BN > 192) mask_from(whole, s, work, row, step);
       const bool moved = softmax_.weigh(s, factor);
       if constexpr (BN > 192) softmax_.settle();  // 10 % faster; shorter steps take 1 to 3 % longer with it
       after = next(slot, step);                   // between weights and wait: ptxas moves no wait over a branch
@@ -282,6 +281,10 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
   // Hides the scores of keys that a row does not see; the tile's first column is `key`.
   template <class Tile> __device__ static void mask(Tile& s, const Work& work, int row, int key) {
     s.map_at([&](f32 x, int r, int c) { return work.sees(row + r, key + c) ? x : Softmax::kMasked; });
+  }
+  // The same of a step's scores, unless it is one of the first `whole`.
+  __device__ static void mask_from(int whole, Scores& s, const Work& work, int row, int step) {
+    if (step_of(step) >= whole) mask(s, work, row, step_of(step) * BN);
   }
   __device__ void finish(const typename Softmax::Vector& inverse) {
     const f32 value_scale = numbers_.value_scale(work_.kv_head);
