@@ -141,6 +141,28 @@ TEST_CASE("attention takes queries, keys and values of 8 bits with scales of hea
   passes({"M=300", "N=300", "HD=64", "BM=64", "BN=128", "PERSISTENT=0", "--hook", "mask=k <= q && q - k < 70"});
 }
 
+TEST_CASE("scores are capped by softcap alone, or by it and more, with a cap of all scores or of a head") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t cell = 0;
+  const auto passes = [&](const char* device, std::vector<std::string> words) {
+    if (!testing::takes(cell++)) return;
+    words.insert(words.begin(), {"attention", kDevice, device, "HEADS=4", "KV_HEADS=2", "M=70", "N=150", "LSE=1",
+                                 "--operand", "cap : f32 = 2", "--operand", "caps : f32[4]"});
+    check_passes(words);
+  };
+  for (const char* score : {"score=softcap(s, cap)", "score=softcap_approx(s, cap)"}) {
+    passes("emulator:sm_100a", {"HD=128", "--hook", score});
+    passes(kEmulator, {"HD=128", "CAUSAL=1", "--hook", score, "--scalar", "scale=-3"});
+    passes("emulator:sm_121a", {"HD=64", "--hook", score, "--hook", "mask=k <= q"});
+    passes(kEmulator, {"HD=64", "--hook", score, "--hook", "mask=abs(q - k) < 40"});
+    passes(kEmulator, {"HD=128", "--hook", score, "SINKS=1", "SINK_HEADS=4", "T=f16"});
+    passes(kEmulator, {"HD=128", "--hook", score, "T=e4m3"});
+  }
+  for (const char* score : {"score=softcap(s, -3)", "score=softcap(s, 1 + caps[head])", "score=2 * softcap(s, cap)",
+                            "score=return softcap(s, cap);", "score=softcap(s, cap) - 0.1f * (q - k)"})
+    for (const char* device : {kEmulator, "emulator:sm_100a"}) passes(device, {"HD=64", "--hook", score});
+}
+
 TEST_CASE("values of 8 bits are transposed once by all blocks, whatever their order, and as often as a block does it") {
   if (!has_compiler() || !kHasEmulator) return;
   std::size_t cell = 0;

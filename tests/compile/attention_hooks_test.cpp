@@ -45,11 +45,16 @@ std::size_t count_of(const Plan& plan, Engine& engine, std::string_view opcode) 
 
 }  // namespace
 
-TEST_CASE("softcap divides by its cap once and not for each score") {
+TEST_CASE("softcap divides by its cap once and not for each score, and is scaled with the softmax if it is all") {
   Engine engine(options());
-  const Plan plan = planned(engine, {{"score", "softcap(s, cap)"}}, {"cap : f32 = 20"});
+  const std::vector<std::string> cap = {"cap : f32 = 20"};
+  const Plan plan = planned(engine, {{"score", "softcap_approx(s, cap)"}}, cap);
+  const Plan more = planned(engine, {{"score", "softcap_approx(s, cap) + 1"}}, cap);
   const Plan plain = planned(engine, {}, {});
-  CHECK(count_of(plan, engine, "div.rn.f32") <= count_of(plain, engine, "div.rn.f32") + 1);
+  CHECK(count_of(plan, engine, "div.rn.f32") == count_of(plain, engine, "div.rn.f32"));
+  CHECK(count_of(more, engine, "div.rn.f32") == count_of(plain, engine, "div.rn.f32"));
+  constexpr std::size_t kScores = 64;  // of a thread in a step
+  CHECK(count_of(plan, engine, "mul.f32") + kScores <= count_of(more, engine, "mul.f32"));
 }
 
 TEST_CASE("a score reads an operand of the head once a step, and converts a distance once for a diagonal") {

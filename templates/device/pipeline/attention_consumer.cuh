@@ -198,7 +198,7 @@ template <class Work, class Finish, bool Read = Work::kRagged> class Attention {
 #pragma unroll
       for (int s = 0; s < Scores::Layout::kRowSlots; ++s)
         all.x[s] = numbers_.sink(work.head_of(row + Scores::Layout::row(s)));
-    return Softmax(kScoreGiven ? 1 : fabsf(scale), all);
+    return Softmax(score_unit(hooks_, scale), all);
   }
   // Returns the next slot once it is full. The compiler sees that it is uniform unless the tiles are read from memory.
   using Ring = Consumer<STAGES, Smem::kBlocks>;

@@ -223,7 +223,7 @@ __device__ inline void weigh(Smem& smem, const View<f32, 2>& L, const Work& work
   const int whole = (work.last(row_of(tile)) + 1) / BN;
   const u32 at = tensor_memory::at(smem.address, lanes, tile * 128);
   const ScoreHooks<Work> hook = {hooks, work};
-  Softmax softmax(kScoreGiven ? 1 : fabsf(scale), sink);
+  Softmax softmax(score_unit(hooks, scale), sink);
   bool begun = false, given = false;
   u32 phase = 0, free = 1;  // of `read`
   const auto give = [&](f32 factor) {
@@ -243,7 +243,7 @@ __device__ inline void weigh(Smem& smem, const View<f32, 2>& L, const Work& work
     Scores s;
     tcgen05::load(s, at);
     const int key = steps.step * BN;
-    if constexpr (kScoreGiven) s.map_at([&](f32 x, int r, int c) { return hook.score(x * scale, row + r, key + c); });
+    if constexpr (kScoreGiven) hook.apply_score(s, scale, row, key);
     if (kMaskGiven ? !steps.whole : steps.step >= whole)
       s.map_at([&](f32 x, int r, int c) { return hook.sees(row + r, key + c) ? x : Softmax::kMasked; });
     typename Softmax::Vector factor;

@@ -34,12 +34,16 @@ __device__ inline f64 gelu_tanh(f64 x) {
   return x * sigmoid(1.5957691216057308 * x * (1 + 0.044715 * x * x));
 }
 
-// cap * tanh(s / cap), which is between -cap and cap: in f32 within 2^-21 of |cap|, by two operations of the unit and
-// without a branch. What depends on cap alone is computed once for all s that have the same. Infinities give |cap| with
-// their sign, and what is not a number stays so.
+// amplitude * tanh(rate * x), in f32 within 2^-21 of |amplitude|, by two operations of the unit and without a branch.
+__device__ inline f32 tanh_product(f32 x, f32 rate, f32 amplitude) {
+  return fmaf(-2 * amplitude, rcp(1 + ex2(x * (2 * kLog2e * rate))), amplitude);
+}
+
+// cap * tanh(s / cap), which is between -cap and cap. What depends on cap alone is computed once for all s that have
+// the same. Infinities give |cap| with their sign, and what is not a number stays so.
 template <class Cap, class = decltype(f32(Cap{}))> __device__ inline f32 softcap(f32 s, Cap cap) {
   const f32 limit = cap;
-  return fmaf(-2 * limit, rcp(1 + ex2(s * (2 * kLog2e / limit))), limit);
+  return tanh_product(s, rcp(limit), limit);
 }
 template <class Cap, class = decltype(f64(Cap{}))> __device__ inline f64 softcap(f64 s, Cap cap) {
   return cap * tanh(s / cap);
@@ -48,7 +52,7 @@ template <class Cap, class = decltype(f64(Cap{}))> __device__ inline f64 softcap
 // The same by one operation of the unit, for results of 8 bits of fraction and fewer: in f32 within 2^-11 of the value.
 template <class Cap, class = decltype(f32(Cap{}))> __device__ inline f32 softcap_approx(f32 s, Cap cap) {
   const f32 limit = cap;
-  return limit * tanh_approx(s * (1 / limit));
+  return limit * tanh_approx(s * rcp(limit));
 }
 template <class Cap, class = decltype(f64(Cap{}))> __device__ inline f64 softcap_approx(f64 s, Cap cap) {
   return softcap(s, cap);

@@ -1,11 +1,18 @@
 #pragma once
 // The hooks of attention: score(s, q, k, head) is what becomes of a scaled product, and mask(q, k, head) whether query
 // q sees key k. Positions are those of the keys: the last query is at the last key. Hooks is the template's.
+#include "device/tile/capped_score.cuh"
 #include "device/tile/interval.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kScoreGiven = Hooks::score_given, kMaskGiven = Hooks::mask_given;
+constexpr bool kScoreCapped = is_capped(static_cast<const Hooks*>(nullptr), 0);
+
+// Returns what a score is a multiple of as the softmax sees it, if products are scaled by `scale`.
+__device__ inline f32 score_unit(const Hooks& hooks, f32 scale) {
+  return kScoreGiven ? capped(hooks, {0, scale}, 0).limit : fabsf(scale);
+}
 
 // Returns what the mask gives over queries and keys; both, where its text is no expression of intervals.
 template <class H, class Head>
@@ -65,10 +72,13 @@ template <class Work> struct ScoreHooks {
     return hooks.score(s, work.position(row), key, work.head_of(row));
   }
 
-  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hook `score`, or hides
-  // those that the mask does.
+  // Scales the products of the queries from `row` on and the keys from `key` on and applies the hook `score`, in
+  // multiples of score_unit, or hides those that the mask does.
   template <class Scores> __device__ void apply_score(Scores& s, f32 scale, int row, int key) const {
-    map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.score(x * scale, q, k, head); });
+    if constexpr (kScoreCapped)
+      s.map_at([&](f32 x, int, int) { return capped(hooks, {x, scale}, 0).x; });
+    else
+      map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.score(x * scale, q, k, head); });
   }
   template <class Scores> __device__ void apply_mask(Scores& s, int row, int key, f32 hidden) const {
     map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.mask(q, k, head) != 0 ? x : hidden; });
