@@ -38,19 +38,6 @@ struct WeightAndGradient {
   f64 weight, gradient;
 };
 
-// Calls add(weighed(i), i) in threads 0..HD - 1 for i in 0..count - 1, where weighed returns a WeightAndGradient that
-// is not 0. Called by all of a block's 256 threads.
-template <class Weighed, class Add> __device__ inline void each_weighed(s64 count, Weighed weighed, Add add) {
-  __shared__ WeightAndGradient x[256];
-  for (s64 first = 0; first < count; first += 256) {
-    x[threadIdx.x] = first + threadIdx.x < count ? weighed(first + threadIdx.x) : WeightAndGradient{0, 0};
-    __syncthreads();
-    for (int j = 0; threadIdx.x < HD && j < 256 && first + j < count; ++j)
-      if (x[j].weight != 0) add(x[j], first + j);
-    __syncthreads();
-  }
-}
-
 // A sequence: tensors are [head, row, element], L and DELTA [head, row].
 template <class R> struct GradientReference {
   View<const T, 3> Q, K, V;
@@ -63,76 +50,160 @@ template <class R> struct GradientReference {
   s64 heads, kv_heads, queries, keys;
   s64 heads_before;  // of other sequences, as hooks count them
 
-  // Makes all rows of the gradients, a block of 256 threads one at a time: those of the queries, then those of the keys
-  // and values.
+  // Makes all rows of the gradients, a block of 256 threads four at a time, so that an element of the other rows is
+  // converted once for four: those of the queries, then those of the keys and values.
   __device__ void make() const {
-    for (s64 r = blockIdx.x; r < heads * queries; r += gridDim.x) make_query(r / queries, r % queries);
-    for (s64 r = blockIdx.x; r < kv_heads * keys; r += gridDim.x) make_key(r / keys, r % keys);
+    each_group(heads, queries, [&](s64 head, s64 i) { make_queries(head, i); });
+    each_group(kv_heads, keys, [&](s64 kv_head, s64 j) { make_keys(kv_head, j); });
   }
 
-  // Makes the logarithms of sums that the forward pass of Q and K gives, a block of 256 threads one query at a time. L
-  // is not read. DELTA may be any numbers: those of the forward pass would make gradients zero where a query sees one
-  // key, and what is compared then would be rounding errors.
+  // Makes the logarithms of sums that the forward pass of Q and K gives, as `make`. L is not read. DELTA may be any
+  // numbers: those of the forward pass would make gradients zero where a query sees one key, and what is compared then
+  // would be rounding errors.
   __device__ void make_log_sums(const View<f32, 2>& log_sums) const {
-    for (s64 r = blockIdx.x; r < heads * queries; r += gridDim.x) {
-      const s64 head = r / queries, i = r % queries;
-      const f64 sum = row_sum(keys, [&](s64 j) {
-        return sees(head, i, j) ? exp(hooks.score(product(head, i, j), position(i), j, heads_before + head)) : 0;
-      });
-      if (threadIdx.x == 0) log_sums.data[head * log_sums.stride[0] + i * log_sums.stride[1]] = log(sum);
-    }
+    each_group(heads, queries, [&](s64 head, s64 i) {
+      const s64 kv_head = kv_head_of(head), of_hooks = heads_before + head;
+      const f64 unit = numbers.product_scale(scale, head, kv_head);
+      convert(group().first, Q, head, i, queries, HD);
+      __syncthreads();
+      f64 sum[kTogether] = {};
+      for (s64 j = threadIdx.x; j < keys; j += 256) {
+        const Sums s = products(group().first, K, kv_head, j, HD);
+        for (int r = 0; r < kTogether; ++r)
+          if (i + r < queries && sees(head, i + r, j))
+            sum[r] += exp(hooks.score(unit * s.of[r], position(i + r), j, of_hooks));
+      }
+      for (int r = 0; r < kTogether; ++r) {
+        const f64 all = row_sum(256, [&](s64) { return sum[r]; });
+        if (threadIdx.x == 0 && i + r < queries)
+          log_sums.data[head * log_sums.stride[0] + (i + r) * log_sums.stride[1]] = log(all);
+      }
+    });
   }
 
  private:
+  static constexpr int kTogether = 4;
+  // Numbers of the rows that a block computes together.
+  struct Sums {
+    f64 of[kTogether];
+  };
+  struct Weights {
+    WeightAndGradient of[kTogether];
+  };
+  // Their elements, of which the scores are made and the gradients of the weights, and what 256 other rows give them.
+  struct Group {
+    Sums first[HD], second[HV];
+    Weights weights[256];
+  };
+  __device__ static Group& group() {
+    __shared__ Group shared;
+    return shared;
+  }
+  template <class F> __device__ static void each_group(s64 matrices, s64 rows, F f) {
+    const s64 groups = (rows + kTogether - 1) / kTogether;
+    for (s64 g = blockIdx.x; g < matrices * groups; g += gridDim.x) f(g / groups, g % groups * kTogether);
+  }
+  // Converts the rows from `row` on; those past the end are zeros.
   template <class A>
-  __device__ static f64 dot(const View<const A, 3>& a, s64 a_head, s64 i, const View<const T, 3>& b, s64 b_head, s64 j,
-                            int size) {
-    f64 sum = 0;
-    for (int d = 0; d < size; ++d) sum += to_f64(element(a, a_head, i, d)) * to_f64(element(b, b_head, j, d));
-    return sum;
+  __device__ static void convert(Sums* to, const View<const A, 3>& from, s64 head, s64 row, s64 rows, int size) {
+    const int d = threadIdx.x;
+    for (int r = 0; d < size && r < kTogether; ++r)
+      to[d].of[r] = row + r < rows ? to_f64(element(from, head, row + r, d)) : 0;
+  }
+  // Returns the products of the converted rows and row j.
+  template <class A>
+  __device__ static Sums products(const Sums* rows, const View<const A, 3>& other, s64 head, s64 j, int size) {
+    Sums sums = {};
+    const A* at = &element(other, head, j, 0);
+    for (int d = 0; d < size; ++d, at += other.stride[2]) {
+      const f64 x = to_f64(*at);
+      for (int r = 0; r < kTogether; ++r) sums.of[r] += rows[d].of[r] * x;
+    }
+    return sums;
+  }
+  // Calls add(weights, i) in threads 0..HD - 1 for i in 0..count - 1, where weighed(i) returns the weights of row i.
+  // Called by all of a block's 256 threads.
+  template <class Weighed, class Add> __device__ static void each_weighed(s64 count, Weighed weighed, Add add) {
+    Weights* weights = group().weights;
+    for (s64 first = 0; first < count; first += 256) {
+      if (first + threadIdx.x < count) weights[threadIdx.x] = weighed(first + threadIdx.x);
+      __syncthreads();
+      for (int j = 0; threadIdx.x < HD && j < 256 && first + j < count; ++j) add(weights[j], first + j);
+      __syncthreads();
+    }
   }
   __device__ s64 kv_head_of(s64 head) const { return head / (heads / kv_heads); }
   __device__ s64 position(s64 i) const { return i + keys - queries; }
   __device__ bool sees(s64 head, s64 i, s64 j) const {
     return (!CAUSAL || j <= position(i)) && hooks.mask(position(i), j, heads_before + head) != 0;
   }
-  // Returns the scaled product of query i and key j.
-  __device__ f64 product(s64 head, s64 i, s64 j) const {
-    const s64 kv_head = kv_head_of(head);
-    return numbers.product_scale(scale, head, kv_head) * dot(Q, head, i, K, kv_head, j, HD);
-  }
-  __device__ WeightAndGradient weighed(s64 head, s64 i, s64 j) const {
-    const s64 q = position(i), of_hooks = heads_before + head;
+  // Returns the weight of key j for query i, whose products with what they are weighed with are `s` and `of_weight`.
+  __device__ WeightAndGradient weighed(s64 head, s64 i, s64 j, f64 s, f64 of_weight) const {
+    if (i >= queries || j >= keys || !sees(head, i, j)) return {0, 0};
+    const s64 q = position(i), of_hooks = heads_before + head, kv_head = kv_head_of(head);
     const f64 log_sum = L.data[head * L.stride[0] + i * L.stride[1]];
-    if (!sees(head, i, j) || log_sum == -infinity()) return {0, 0};
-    const f64 s = product(head, i, j), weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
+    if (log_sum == -infinity()) return {0, 0};
+    s *= numbers.product_scale(scale, head, kv_head);
+    const f64 weight = exp(hooks.score(s, q, j, of_hooks) - log_sum);
     const f64 delta = DELTA.data[head * DELTA.stride[0] + i * DELTA.stride[1]];
-    const s64 kv_head = kv_head_of(head);
-    const f64 of_weight = numbers.value_scale(kv_head) * dot(DO, head, i, V, kv_head, j, HV) - delta;
-    return {weight, weight * of_weight * score_slope(hooks, s, q, j, of_hooks)};
+    const f64 gradient = weight * (numbers.value_scale(kv_head) * of_weight - delta);
+    return {weight, gradient * score_slope(hooks, s, q, j, of_hooks)};
   }
-  __device__ void make_query(s64 head, s64 i) const {
+  __device__ void make_queries(s64 head, s64 i) const {
     const int d = threadIdx.x;
     const s64 kv_head = kv_head_of(head);
-    f64 dq = 0;
+    convert(group().first, Q, head, i, queries, HD);
+    convert(group().second, DO, head, i, queries, HV);
+    __syncthreads();
+    f64 dq[kTogether] = {};
     each_weighed(
-        keys, [&](s64 j) { return weighed(head, i, j); },
-        [&](const WeightAndGradient& x, s64 j) { dq += x.gradient * to_f64(element(K, kv_head, j, d)); });
-    if (d < HD) element(DQ, head, i, d) = scale * numbers.key_scale(kv_head) * dq;
+        keys,
+        [&](s64 j) {
+          const Sums s = products(group().first, K, kv_head, j, HD);
+          const Sums of_weights = products(group().second, V, kv_head, j, HV);
+          Weights weights;
+          for (int r = 0; r < kTogether; ++r) weights.of[r] = weighed(head, i + r, j, s.of[r], of_weights.of[r]);
+          return weights;
+        },
+        [&](const Weights& x, s64 j) {
+          const f64 k = to_f64(element(K, kv_head, j, d));
+          for (int r = 0; r < kTogether; ++r)
+            if (x.of[r].weight != 0) dq[r] += x.of[r].gradient * k;
+        });
+    for (int r = 0; r < kTogether; ++r)
+      if (d < HD && i + r < queries) element(DQ, head, i + r, d) = scale * numbers.key_scale(kv_head) * dq[r];
   }
-  __device__ void make_key(s64 kv_head, s64 j) const {
+  __device__ void make_keys(s64 kv_head, s64 j) const {
     const s64 sharing = heads / kv_heads;
     const int d = threadIdx.x;
-    f64 dk = 0, dv = 0;
+    convert(group().first, K, kv_head, j, keys, HD);
+    convert(group().second, V, kv_head, j, keys, HV);
+    __syncthreads();
+    f64 dk[kTogether] = {}, dv[kTogether] = {};
     for (s64 head = kv_head * sharing; head < (kv_head + 1) * sharing; ++head)
       each_weighed(
-          queries, [&](s64 i) { return weighed(head, i, j); },
-          [&](const WeightAndGradient& x, s64 i) {
-            dk += numbers.query_scale(head) * x.gradient * to_f64(element(Q, head, i, d));
-            if (d < HV) dv += x.weight * to_f64(element(DO, head, i, d));
+          queries,
+          [&](s64 i) {
+            const Sums s = products(group().first, Q, head, i, HD);
+            const Sums of_weights = products(group().second, DO, head, i, HV);
+            Weights weights;
+            for (int r = 0; r < kTogether; ++r) weights.of[r] = weighed(head, i, j + r, s.of[r], of_weights.of[r]);
+            return weights;
+          },
+          [&](const Weights& x, s64 i) {
+            const f64 q = numbers.query_scale(head) * to_f64(element(Q, head, i, d));
+            const f64 o = d < HV ? to_f64(element(DO, head, i, d)) : 0;
+            for (int r = 0; r < kTogether; ++r) {
+              if (x.of[r].weight == 0) continue;
+              dk[r] += x.of[r].gradient * q;
+              dv[r] += x.of[r].weight * o;
+            }
           });
-    if (d < HD) element(DK, kv_head, j, d) = scale * dk;
-    if (d < HV) element(DV, kv_head, j, d) = dv;
+    for (int r = 0; r < kTogether; ++r) {
+      if (j + r >= keys) break;
+      if (d < HD) element(DK, kv_head, j + r, d) = scale * dk[r];
+      if (d < HV) element(DV, kv_head, j + r, d) = dv[r];
+    }
   }
 };
 

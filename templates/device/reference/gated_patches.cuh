@@ -20,12 +20,15 @@
 template <class F>
 __device__ inline void gate_patches(const View<const T, 2>& A, const View<const U, 2>& G, const View<const U, 2>& B,
                                     const View<f64, 2>& D, const Dims& dims, F gate) {
+  Patch gates;  // of the patch whose elements the lambda is called with, the first element first
   multiply_patches(A, B, D, dims, [&](f64 x, s32 row, s32 column) {
-    const T* a = A.data + row * A.stride[0];
-    const U* g = G.data + column * G.stride[0];
-    f64 sum = 0;
-    for (s64 k = 0; k < dims.K; ++k) sum += operand(a[k * A.stride[1]]) * operand(g[k * G.stride[1]]);
-    return gate(x, sum, row, column);
+    const int i = row % Patch::kSide, j = column % Patch::kSide;
+    if (i == 0 && j == 0) {
+      Patch made = {row, column};  // in registers, unlike one that is indexed by numbers which are not known
+      sum_patch(made, A, G, dims);
+      gates = made;
+    }
+    return gate(x, gates.sum[i][j], row, column);
   });
 }
 #endif
