@@ -87,7 +87,10 @@ class ExtentSearch {
   }
 
   // Returns whether only the cost could still improve, which grows with every dim.
-  bool content() const { return valid() && best_.merit.missing == 0 && best_.merit.unusual == 0; }
+  bool content() const {
+    const Merit& best = best_.merit;
+    return valid() && best.dear == 0 && best.missing == 0 && best.unusual == 0;
+  }
 
   // Returns whether no rule is violated and a block runs.
   bool valid() const { return best_.merit.violations == 0 && !best_.merit.empty; }

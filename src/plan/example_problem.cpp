@@ -18,6 +18,7 @@ namespace {
 // Costs of operations and threads relative to a byte, in the emulator's time.
 constexpr double kOperationsPerByte = 8;
 constexpr double kBytesPerThread = 64;
+constexpr double kAffordable = 1 << 27;  // a cost; more counts as worse than to leave a part of a kernel out
 constexpr int kManyProcessors = 1 << 20;
 constexpr int kFewProcessors = 16;  // with more processors, several tiles for each would need too large a problem
 constexpr std::int64_t kManyElements = 1 << 17;
@@ -172,10 +173,12 @@ Merit ExampleProblem::merit(const Dims& dims) const {
   Request request = request_;
   request.dims = dims;
   const auto binding = bound(kernel_, request, device_);
-  if (!binding) return {kUnbound, false, 0, 0, 0};
+  if (!binding) return {kUnbound};
   Search search(*binding);
   const Values& values = search.values();
-  Merit merit{violations(values), blocks_of(kernel_, values) == 0, 0, 0, cost(values)};
+  Merit merit{violations(values), blocks_of(kernel_, values) == 0};
+  merit.cost = cost(values);
+  merit.dear = merit.cost > kAffordable ? 1 + std::ilogb(merit.cost / kAffordable) : 0;
   if (merit.violations == 0) merit.missing = lone_boxes(values) + lone_tiles(values, dims);
   return merit;
 }

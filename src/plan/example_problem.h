@@ -15,6 +15,7 @@ namespace tma_jit::plan {
 struct Merit {
   int violations = 0;  // violated rules, limits and conditions of the preset
   bool empty = false;  // whether the grid has no blocks
+  int dear = 0;        // how often the cost must be halved for the emulator to take no minutes
   int missing = 0;     // tensors without a second box, dims without a second tile, rings that do not wrap around
   int unusual = 0;     // extents of another kind than requested
   double cost = 0;     // bytes, operations and threads
