@@ -38,63 +38,33 @@
 //! hook    score(f32 s, s32 q, s32 k, s32 head) : f32 generic = s "applied to each scaled product of query q and key k"
 //! hook    mask(s32 q, s32 k, s32 head) : s32 generic = 1 "whether query q sees key k; steps in which no query sees a key are skipped"
 #include "device/ptx/cvt.cuh"
+#include "device/reference/attention_rows.cuh"
 #include "device/tile/head_numbers.cuh"
 
 #ifdef TMA_JIT_REFERENCE
-// A block of max(128, HD, DV) threads computes eight rows of a head's output at a time, so that a key and a value are
-// converted once for eight, from the weights of as many keys at a time as it has threads.
 extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T, 3> K, View<const T, 3> V,
                                                View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV,
                                                View<const f32, 1> SINK, View<f64, 3> O, View<f64, 2> L, f32 scale,
                                                const Dims dims, const __grid_constant__ Hooks hooks) {
   const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
-  constexpr int kLongest = HD > DV ? HD : DV, kThreads = kLongest > 128 ? kLongest : 128, kTogether = 8;
-  __shared__ f64 weight[kThreads][kTogether], query[HD][kTogether], sums[kTogether];
-  const s64 groups = (s64{dims.M} + kTogether - 1) / kTogether;
+  const s64 groups = (s64{dims.M} + HeadRows::kTogether - 1) / HeadRows::kTogether;
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * groups; i += gridDim.x) {
-    const s64 row = i % groups * kTogether, head = i / groups, kv_head = head / (dims.HEADS / dims.KV_HEADS);
-    const s64 rows = min(s64{kTogether}, dims.M - row), q = row + dims.N - dims.M;
-    const s64 keys = CAUSAL ? max(s64{0}, min(s64{dims.N}, q + rows)) : dims.N;
-    const int d = threadIdx.x;  // the element of the head that this thread computes
-    const f64 product = numbers.product_scale(scale, head, kv_head);
-    for (int r = 0; d < HD && r < kTogether; ++r) {
-      const T* element = Q.data + head * Q.stride[0] + (row + r) * Q.stride[1] + d * Q.stride[2];
-      query[d][r] = r < rows ? to_f64(*element) * product : 0;
-    }
-    __syncthreads();
-    f64 sum = exp(f64{numbers.sink(head)}), made[kTogether] = {};  // `sum` is that of the row of the thread's number
-    for (s64 first = 0; first < keys; first += kThreads) {
-      const s64 k = first + threadIdx.x, count = min(s64{kThreads}, keys - first);
-      f64 score[kTogether] = {};
-      const T* key = K.data + kv_head * K.stride[0] + k * K.stride[1];
-      for (int e = 0; k < keys && e < HD; ++e, key += K.stride[2]) {
-        const f64 x = to_f64(*key);
-        for (int r = 0; r < kTogether; ++r) score[r] += query[e][r] * x;
-      }
-      for (int r = 0; r < kTogether; ++r) {
-        const bool sees = r < rows && k < keys && (!CAUSAL || k <= q + r) && hooks.mask(q + r, k, head) != 0;
-        weight[threadIdx.x][r] = sees ? exp(hooks.score(score[r], q + r, k, head)) : 0;
-      }
-      __syncthreads();
-      const T* value = V.data + kv_head * V.stride[0] + first * V.stride[1] + d * V.stride[2];
-      for (int j = 0; d < DV && j < count; ++j, value += V.stride[1]) {
-        const f64 x = to_f64(*value);
-        for (int r = 0; r < kTogether; ++r)
-          if (!CAUSAL || first + j <= q + r) made[r] += weight[j][r] * x;
-      }
-      for (int j = 0; d < kTogether && j < count; ++j) sum += weight[j][d];
-      __syncthreads();
-    }
-    if (d < kTogether) sums[d] = sum;
-    __syncthreads();
-    for (int r = 0; r < kTogether; ++r) {
-      if (r >= rows) break;
-      if (d < DV) {
-        const f64 output = sums[r] == 0 ? 0 : made[r] / sums[r] * numbers.value_scale(kv_head);
-        O.data[head * O.stride[0] + (row + r) * O.stride[1] + d * O.stride[2]] = output;
-      }
-      if (LSE && d == 0) L.data[head * L.stride[0] + (row + r) * L.stride[1]] = log(sums[r]);
-    }
+    const s64 row = i % groups * HeadRows::kTogether, kv_head = i / groups / (dims.HEADS / dims.KV_HEADS);
+    const s32 head = i / groups;
+    const HeadRows rows = {min(s64{HeadRows::kTogether}, dims.M - row), row + dims.N - dims.M, dims.N, head};
+    const f64 product = numbers.product_scale(scale, head, kv_head), unit = numbers.value_scale(kv_head);
+    const auto query = [&](int r, int d) {
+      return to_f64(Q.data[head * Q.stride[0] + (row + r) * Q.stride[1] + d * Q.stride[2]]) * product;
+    };
+    const auto key = [&](s64 k) { return K.data + kv_head * K.stride[0] + k * K.stride[1]; };
+    const auto value = [&](s64 k) { return V.data + kv_head * V.stride[0] + k * V.stride[1]; };
+    attend_rows(rows, numbers.sink(head), hooks, query, key, K.stride[2], value, V.stride[2],
+                [&](int r, f64 output, f64 sum) {
+                  const s64 at = row + r;
+                  const int d = threadIdx.x;
+                  if (d < DV) O.data[head * O.stride[0] + at * O.stride[1] + d * O.stride[2]] = output * unit;
+                  if (LSE && d == 0) L.data[head * L.stride[0] + at * L.stride[1]] = log(sum);
+                });
   }
 }
 #endif
