@@ -7,11 +7,13 @@
 #ifndef TMA_JIT_REFERENCE
 
 constexpr bool kScoreGiven = Hooks::score_given, kMaskGiven = Hooks::mask_given;
-constexpr bool kScoreCapped = is_capped(static_cast<const Hooks*>(nullptr), 0);
+// Numbers of 8 bits leave causal scores too few registers for it.
+constexpr bool kScoreCapped = sizeof(T) == 2 && is_capped(static_cast<const Hooks*>(nullptr), 0);
 
 // Returns what a score is a multiple of as the softmax sees it, if products are scaled by `scale`.
 __device__ inline f32 score_unit(const Hooks& hooks, f32 scale) {
-  return kScoreGiven ? capped(hooks, {0, scale}, 0).limit : fabsf(scale);
+  if constexpr (kScoreCapped) return capped(hooks, {0, scale}, 0).limit;
+  return kScoreGiven ? 1 : fabsf(scale);
 }
 
 // Returns what the mask gives over queries and keys; both, where its text is no expression of intervals.
