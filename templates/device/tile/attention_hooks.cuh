@@ -8,7 +8,7 @@
 
 constexpr bool kScoreGiven = Hooks::score_given, kMaskGiven = Hooks::mask_given;
 // Numbers of 8 bits leave causal scores too few registers for it.
-constexpr bool kScoreCapped = sizeof(T) == 2 && is_capped(static_cast<const Hooks*>(nullptr), 0);
+constexpr bool kScoreCapped = sizeof(T) == 2 && kCaps<Hooks>;
 
 // Returns what a score is a multiple of as the softmax sees it, if products are scaled by `scale`.
 __device__ inline f32 score_unit(const Hooks& hooks, f32 scale) {

@@ -2,6 +2,7 @@
 // Scores that the text of a hook caps, kept apart from their factors: a product of a query and a key comes with the
 // scale that all have, and goes as tanh and the cap that all have. The scale is then multiplied by the inverse of the
 // cap once, and the cap is a factor of the scale of the softmax; attention takes up to 8 % less time.
+#include "device/ptx/text.cuh"
 #include "device/tile/activation.cuh"
 
 // factor * x.
@@ -30,24 +31,20 @@ template <class Cap, class = decltype(f32(Cap{}))> __device__ inline Capped soft
 // An argument of a hook that its text may not use: what it gives otherwise has one cap for all scores.
 struct Unused {};
 
-// Returns what the hook `score` makes of a product, if its text caps it and nothing else; otherwise a limit of 1.
 __device__ inline Capped only(Capped s) {
   return s;
 }
+
+// Returns what the hook `score` makes of a product if its text caps it and does nothing else; otherwise an Uncapped,
+// whose numbers mean nothing.
+struct Uncapped : Capped {};
 template <class H>
 __device__ inline auto capped(const H& hooks, Scaled s, int)
     -> decltype(only(hooks.score_of(s, Unused(), Unused(), Unused()))) {
   return hooks.score_of(s, Unused(), Unused(), Unused());
 }
-template <class H> __device__ inline Capped capped(const H&, Scaled, long) {
-  return {0, 1};
+template <class H> __device__ inline Uncapped capped(const H&, Scaled, long) {
+  return {};
 }
-
 template <class H>
-__device__ constexpr auto is_capped(const H* hooks, int)
-    -> decltype(only(hooks->score_of(Scaled(), Unused(), Unused(), Unused())), bool()) {
-  return true;
-}
-template <class H> __device__ constexpr bool is_capped(const H*, long) {
-  return false;
-}
+constexpr bool kCaps = ptx::kSame<decltype(capped(*static_cast<const H*>(nullptr), Scaled(), 0)), Capped>;
