@@ -47,11 +47,11 @@ extern "C" __global__ void attention_reference(View<const T, 3> Q, View<const T,
                                                View<const f32, 1> SINK, View<f64, 3> O, View<f64, 2> L, f32 scale,
                                                const Dims dims, const __grid_constant__ Hooks hooks) {
   const HeadNumbers numbers = {SQ, SK, SV, SINK, static_cast<int>(dims.SINK_HEADS)};
-  const s64 groups = (s64{dims.M} + HeadRows::kTogether - 1) / HeadRows::kTogether;
+  const s64 groups = ceil_div(s64{dims.M}, HeadRows::kTogether);
   for (s64 i = blockIdx.x; i < s64{dims.HEADS} * groups; i += gridDim.x) {
     const s64 row = i % groups * HeadRows::kTogether, kv_head = i / groups / (dims.HEADS / dims.KV_HEADS);
     const s32 head = i / groups;
-    const HeadRows rows = {min(s64{HeadRows::kTogether}, dims.M - row), row + dims.N - dims.M, dims.N, head};
+    const HeadRows rows = {min(HeadRows::kTogether, dims.M - row), row + dims.N - dims.M, dims.N, head};
     const f64 product = numbers.product_scale(scale, head, kv_head), unit = numbers.value_scale(kv_head);
     const auto query = [&](int r, int d) {
       return to_f64(Q.data[head * Q.stride[0] + (row + r) * Q.stride[1] + d * Q.stride[2]]) * product;

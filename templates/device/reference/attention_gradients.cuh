@@ -100,7 +100,7 @@ template <class R> struct GradientReference {
     return shared;
   }
   template <class F> __device__ static void each_group(s64 matrices, s64 rows, F f) {
-    const s64 groups = (rows + kTogether - 1) / kTogether;
+    const s64 groups = ceil_div(rows, s64{kTogether});
     for (s64 g = blockIdx.x; g < matrices * groups; g += gridDim.x) f(g / groups, g % groups * kTogether);
   }
   // Converts the rows from `row` on; those past the end are zeros.

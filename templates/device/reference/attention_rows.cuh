@@ -5,7 +5,7 @@
 
 #ifdef TMA_JIT_REFERENCE
 struct HeadRows {
-  static constexpr int kTogether = 8;
+  static constexpr s64 kTogether = 8;
   s64 count;     // at most kTogether
   s64 position;  // of the first, among the keys
   s64 keys;      // of the sequence

@@ -16,15 +16,15 @@ __device__ inline void reference_attention_of_sequences(const View<const T, 3>& 
                                                         const View<f64, 2>& L, f32 scale, const Dims& dims,
                                                         const Hooks& hooks) {
   constexpr int kElement = sizeof(K.stride) / sizeof(s64) - 1;
-  const s64 groups = (s64{dims.LONGEST} + HeadRows::kTogether - 1) / HeadRows::kTogether;
+  const s64 groups = ceil_div(s64{dims.LONGEST}, HeadRows::kTogether);
   for (s64 i = blockIdx.x; i < s64{dims.BATCH} * dims.HEADS * groups; i += gridDim.x) {
     const s64 row = i % groups * HeadRows::kTogether, b = i / groups / dims.HEADS, own = i / groups % dims.HEADS;
     const s32 head = i / groups;
     const SequenceRows queries = sequences.queries(b), all = sequences.keys(b);
     if (row >= queries.count) continue;
     const s64 first = queries.first + row, kv_head = own / (dims.HEADS / dims.KV_HEADS);
-    const HeadRows rows = {min(s64{HeadRows::kTogether}, queries.count - row), row + all.count - queries.count,
-                           all.count, head};
+    const HeadRows rows = {min(HeadRows::kTogether, queries.count - row), row + all.count - queries.count, all.count,
+                           head};
     const auto query = [&](int r, int d) {
       return to_f64(Q.data[(first + r) * Q.stride[0] + own * Q.stride[1] + d * Q.stride[2]]) * scale;
     };
