@@ -7,7 +7,7 @@
 //! param   TILE    = 128   in {64, 96, 128}         "keys of a tile"
 //! param   STAGES  = 2     in 2..4                  "steps of queries in flight or in use"
 //! param   RESULTS = 2     in 2..4                  "steps of the gradients of their results"
-//! param   SPLITS  = 1     in {1, 2, 4}             "sums of each step of DQ, to which tiles add in turn: fewer tiles wait for each other"
+//! param   WRAP    = 0     in {0, 1}                "1: a head's tiles begin at different steps and go round, so that none waits until others have begun; a step then has two sums"
 //!
 //! let     WIDE    = HD > 128                       "consumer warpgroups share a tile's keys, and have some of the columns each"
 //! let     BOX     = TILE == 96 ? 96 : 64           "of them that are loaded at a time"
@@ -21,15 +21,17 @@
 //! let     BETWEEN = TILE == 64 ? 0 : ATOMIC == 1 || SIZE != 128 ? 8192 : 32896 "bytes of sums on their way"
 //! let     OWN     = TILE * (SIZE + VALUE_SIZE + (WIDE ? 4 : 3) * STEP) * sizeof(T) + BETWEEN
 //! let     SMEM    = align_up(OWN + STAGES * (QUERIES + 16) + RESULTS * (VALUES + 16) + 640, 1024)
+//! let     SPLITS  = 1 + WRAP                       "sums of a step of DQ"
 //! let     STEPS   = HEADS * ceil_div(M, STEP)
 //! let     TILES   = KV_HEADS * ceil_div(N, TILE)
-//! let     FEW     = CAUSAL == 0 && ATOMIC == 0 && given(mask) == 0 && HEADS == KV_HEADS && M <= N && TILES <= device.sm_count && N > (HD == 64 ? 3 : 4) * TILE "all tiles of all heads begin at once with the same step, and wait for each other"
+//! let     SMALL   = CAUSAL == 0 && ATOMIC == 0 && given(mask) == 0 && M > STEP && HEADS * M * SIZE <= 6000000 "all tiles visit the same steps, whose sums L2 holds, also two of each"
+//! let     FEW     = SMALL && (TILES <= device.sm_count ? N > 2 * TILE : HEADS == KV_HEADS && (SIZE == 128 ? TILES <= 3 * device.sm_count && N >= 8 * TILE : WIDE && TILES <= 2 * device.sm_count && N >= 16 * TILE)) "a head's tiles begin at about the same time, and would wait for each other"
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
 //! require (TILE == 128) == (HD <= 128)             "a tile has 128 keys of heads of at most 128 elements, and fewer of others"
 //! require TILE != 96 || HD == 192 && HV <= 128 && given(score) == 0 "the sums of 96 keys, and what a score needs, must fit in registers"
-//! require SPLITS == 1 || ATOMIC == 0               "tiles that add in any order do not wait for each other"
+//! require WRAP == 0 || ATOMIC == 0 && CAUSAL == 0 && given(mask) == 0 "tiles go round whose order is fixed and that all visit the same steps"
 //! require alignment(DQ) >= 16 && alignment(DK) >= 16 && alignment(DV) >= 16 "rows of gradients are stored 16 bytes at a time"
 //! require stride(DQ, 0) % 8 == 0 && stride(DK, 0) % 8 == 0 && stride(DV, 0) % 8 == 0 "rows of gradients are stored 16 bytes at a time"
 //! require stride(DQ, 1) % 8 == 0 && stride(DK, 1) % 8 == 0 && stride(DV, 1) % 8 == 0 "rows of gradients are stored 16 bytes at a time"
@@ -48,16 +50,16 @@
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
 //! reference attention_backward_reference  grid min(HEADS * M + KV_HEADS * N, 65536)  block 256  bits 3
 //!
-//! preset  HD = 64, STAGES = 3, SPLITS = 4  when HD == 64 && FEW
+//! preset  HD = 64, STAGES = 3, WRAP = 1  when HD == 64 && FEW
 //! preset  HD = 64, STAGES = 3      when HD == 64
-//! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3, SPLITS = 2  when HD == 192 && VD == 128 && given(score) == 0 && FEW
+//! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3, WRAP = 1  when HD == 192 && VD == 128 && given(score) == 0 && FEW
 //! preset  HD = 192, VD = 128, TILE = 96, STAGES = 3  when HD == 192 && VD == 128 && given(score) == 0
 //! preset  HD = 192, VD = 64, TILE = 96, STAGES = 3  when HD == 192 && VD == 64 && given(score) == 0
-//! preset  HD = 192, TILE = 64, STAGES = 3, SPLITS = 4  when HD == 192 && FEW
+//! preset  HD = 192, TILE = 64, STAGES = 3, WRAP = 1  when HD == 192 && FEW
 //! preset  HD = 192, TILE = 64, STAGES = 3  when HD == 192
-//! preset  HD = 256, TILE = 64, STAGES = 2, SPLITS = 4  when HD == 256 && FEW
+//! preset  HD = 256, TILE = 64, STAGES = 2, WRAP = 1  when HD == 256 && FEW
 //! preset  HD = 256, TILE = 64, STAGES = 2  when HD == 256
-//! preset  HD = 128, STAGES = 3, SPLITS = 4  when HD > 64 && HD <= 128 && FEW
+//! preset  HD = 128, STAGES = 3, WRAP = 1  when HD > 64 && HD <= 128 && FEW
 //! preset  STAGES = 3, RESULTS = 3  when HD != 64
 //! preset  STAGES = 3
 //! preset  STAGES = 2
@@ -69,7 +71,7 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-using Items = GradientItems<TILE, STEP, kOrdered, SPLITS>;
+using Items = GradientItems<TILE, STEP, kOrdered, WRAP>;
 using Smem = BackwardSmem<Items>;
 static_assert(sizeof(Smem) <= SMEM);
 

@@ -29,23 +29,22 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
   const auto is_there = [&](u32 item, int split = 0) {
     return !Ordered || (item < end && *sums.rank((piece.begin + item / kItems) * Splits + split, 0) != 0);
   };
+  const auto fetch = [&](u32 item) {
+    if constexpr (Splits == 1)
+      reader.advance(pack_of(item), item < end);
+    else
+      reader.fetch([&](int split) { return pack_of(item, split); }, [&](int split) { return is_there(item, split); },
+                   item < end);
+  };
   bool next = Splits == 1 && is_there(thread);
-  reader.advance(pack_of(thread), thread < end);
+  fetch(thread);
 #pragma unroll 1
   for (u32 item = thread; item < end; item += kThreads) {
-    reader.advance(pack_of(item + kThreads), item + kThreads < end);
-    const u32 of_all = piece.begin + item / kItems - piece.base, head = of_all / u32(piece.steps);
     bool there = next;
-    if constexpr (Splits == 1)
-      next = is_there(item + kThreads);
-    else
-      there = is_there(item);  // the rounding of splits has no register left to know it before
-#pragma unroll 1
-    for (int split = 1; split < Splits; ++split) {
-      if (!is_there(item, split)) continue;
-      reader.add(pack_of(item, split), there);
-      there = true;
-    }
+    if constexpr (Splits > 1) there = reader.add();
+    fetch(item + kThreads);
+    const u32 of_all = piece.begin + item / kItems - piece.base, head = of_all / u32(piece.steps);
+    if constexpr (Splits == 1) next = is_there(item + kThreads);
     const int share = item / 256 % SHARES, half = item / 128 % 2;
     const int row = (of_all - head * piece.steps) * kStep + share / kAcross * 64 + item % 128 / 32 * 16;
     const int column = share % kAcross * 64 + half * 32;

@@ -163,12 +163,14 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
 // Rounds the pieces of sums that come with a tile, beside the consumers. Called by kRounders threads.
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-    if (Smem::Work::kRagged || !items.has(kTile) || !items.has(kPiece)) continue;
-    const int anew = kRounders == 32 ? lane_anew() : thread / 32 * 32 + lane_anew();
-    if constexpr (kRoom)
-      round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, anew), anew, 4);
-    else
-      round(items->piece, RegisterSumsReader<kRounders>(), anew, 4);
+    if constexpr (!Smem::Work::kRagged && Smem::Work::kSplits == 1) {  // else pieces come after all tiles
+      if (!items.has(kTile) || !items.has(kPiece)) continue;
+      const int anew = kRounders == 32 ? lane_anew() : thread / 32 * 32 + lane_anew();
+      if constexpr (kRoom)
+        round(items->piece, SharedSumsReader<kRounders>(smem.between.rounded, anew), anew, 4);
+      else
+        round(items->piece, RegisterSumsReader<kRounders>(), anew, 4);
+    }
   }
 }
 
@@ -184,7 +186,10 @@ __device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>&
     static_assert(sizeof(Sums) <= sizeof(smem.gradients));
     sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
     const int anew = threadIdx.x / 32 * 32 + lane_anew();
-    round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
+    if constexpr (Smem::Work::kSplits > 1)
+      round(items->piece, SplitSumsReader<2 * kWarpgroup, Smem::Work::kSplits>(), anew, 3);
+    else
+      round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
   }
   __syncwarp();
 }

@@ -40,22 +40,25 @@ template <class Work> struct KeyTileMask {
 // The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so
 // that tiles of fewer steps than others wait for these in the order of sums at the first step only. Under a mask, which
 // may leave other steps of each head, they are those of one head after the other, and all members are called by all
-// lanes of a warp.
+// lanes of a warp. Tiles that wrap around begin at a step of their own.
 //   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
 template <class Work> class KeySteps {
  public:
   using Step = GradientStep;
 
   __device__ KeySteps(const Work& work, const Hooks& hooks)
-      : work_(work), hooks_(hooks), head_(work.head), step_(work.end), seen_(of_head()) {}
+      : work_(work), hooks_(hooks), head_(work.head), step_(end_of(work)), seen_(of_head()) {}
 
   __device__ Step next() {
     if constexpr (kMaskGiven) {
       for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
         if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
     } else {
-      if (head_ == work_.head + work_.heads) head_ = work_.head, --step_;
-      if (step_ > work_.begin) {
+      if (head_ == work_.head + work_.heads) {
+        head_ = work_.head, --step_, --left_;
+        if (kWraps && step_ == 0) step_ = work_.end;
+      }
+      if (kWraps ? left_ > 0 : step_ > work_.begin) {
         const int first = (step_ - 1) * Work::kStep;
         return {step_ - 1, first + Work::kStep <= work_.queries && work_.whole_from(first), head_++};
       }
@@ -65,11 +68,20 @@ template <class Work> class KeySteps {
 
  private:
   using Seen = SeenSteps<Work::kStep, KeyTileMask<Work>>;
+  static constexpr bool kWraps = Work::kSplits > 1;
+  // Returns the step behind the first one.
+  __device__ static int end_of(const Work& work) {
+    if constexpr (kWraps)
+      return work.wrapped().first(work.first / Work::kRows) + 1;
+    else
+      return work.end;
+  }
   __device__ Seen of_head() const { return Seen(work_.end, work_.queries, {&hooks_, &work_, head_}); }
 
   const Work& work_;
   const Hooks& hooks_;
   int head_, step_;
+  int left_ = work_.end;  // steps, if it wraps around
   Seen seen_;
 };
 

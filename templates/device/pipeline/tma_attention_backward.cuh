@@ -38,7 +38,8 @@ struct StepMaps {
 // of a warp.
 template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
   const int row = work.first / Work::kRows;
-  if constexpr (!kMaskGiven) return row / Work::kSplits;
+  if constexpr (Work::kSplits > 1) return work.wrapped().rank(row, step.index());
+  if constexpr (!kMaskGiven) return row;
   const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
   int rank = 0;
 #pragma unroll 1
@@ -46,7 +47,7 @@ template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Wo
     const int r = begin + threadIdx.x % 32;
     const Work other = work.of_row(min(r, row - 1));
     const bool seen = KeyTileMask<Work>{&hooks, &other, step.head}(first, last).some;
-    rank += __popc(__ballot_sync(0xffffffff, r < row && (row - r) % Work::kSplits == 0 && seen));
+    rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
   }
   return rank;
 }

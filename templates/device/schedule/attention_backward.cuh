@@ -2,13 +2,14 @@
 // The work of the backward pass of attention: tiles of Tile keys of one head against the queries that see them, Step at
 // a time, of all heads that share the keys. CAUSAL, HD, T and Dims are the template's.
 #include "device/schedule/attention.cuh"
+#include "device/schedule/wrapped_steps.cuh"
 #include "device/tile/gradient_item.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
-// A step's sums are Splits sums, to which tiles add in turn.
-template <int Tile, int Step, int Splits> struct AttentionKeyTile {
-  static constexpr int kRows = Tile, kStep = Step, kSplits = Splits;
+// With Wraps tiles begin at different steps, as WrappedSteps says, and a step has two sums.
+template <int Tile, int Step, bool Wraps> struct AttentionKeyTile {
+  static constexpr int kRows = Tile, kStep = Step, kSplits = Wraps ? 2 : 1;
   static constexpr bool kRagged = false;
   int first, kv_head;  // the first key, and its head
   int head, heads;     // the first head of queries, and how many share the keys
@@ -44,7 +45,10 @@ template <int Tile, int Step, int Splits> struct AttentionKeyTile {
   // Returns the head of a tensor's rows as hooks count it.
   __device__ int hook_head(int head) const { return head; }
   // Returns the number of the sum of a step of a head's queries that the tile adds to, among those of all heads.
-  __device__ int number(int head, int step) const { return (head * end + step) * Splits + first / Tile % Splits; }
+  __device__ int number(int head, int step) const {
+    return (head * end + step) * kSplits + (Wraps && wrapped().wraps(first / Tile, step));
+  }
+  __device__ WrappedSteps wrapped() const { return {end, static_cast<int>(ceil_div<u32>(keys, Tile))}; }
 
   // Return where queries and keys are in the tensors.
   __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
@@ -80,9 +84,9 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
 // The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
 // so on: with CAUSAL those with the most queries first. Without CAUSAL, and unless the order of sums is fixed, a group
 // is one head.
-template <int Tile, int Step, bool Ordered = false, int Splits = 1> class AttentionKeyOrder {
+template <int Tile, int Step, bool Ordered = false, bool Wraps = false> class AttentionKeyOrder {
  public:
-  using Work = AttentionKeyTile<Tile, Step, Splits>;
+  using Work = AttentionKeyTile<Tile, Step, Wraps>;
 
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // which with their gradients are 16 MiB
@@ -124,14 +128,15 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 };
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
-// of whose tiles have been drawn before, at least as many items ago as there are blocks.
-template <int Tile, int Step, bool Ordered, int Splits = 1> class GradientItems {
+// of whose tiles have been drawn before, at least as many items ago as there are blocks. Where tiles
+// wrap around all pieces come after all tiles.
+template <int Tile, int Step, bool Ordered, bool Wraps = false> class GradientItems {
  public:
-  using Order = AttentionKeyOrder<Tile, Step, Ordered, Splits>;
+  using Order = AttentionKeyOrder<Tile, Step, Ordered, Wraps>;
   using Work = typename Order::Work;
 
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
-    lag_ = min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
+    lag_ = Wraps ? tiles_ : min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
     count_ = max(1, order_.rows()) * dims.KV_HEADS + lag_;
     last_draw_ = count_ + gridDim.x - 1;
   }

@@ -1,13 +1,9 @@
 #pragma once
 // How threads read the sums that they round: four packs each at a time, while the next four are on their way. Each kind
-// has `advance(from, exists)`, which fetches those at `from`, 128 packs apart, and makes those fetched before the
-// current ones; add(from, sums), which adds others to the current ones, or puts them in their place unless these are
-// `sums`; pair(pack, i), two numbers of a current one; and finish(), after which none is under way.
+// has pair(pack, i), two numbers of a current pack, and finish(), after which none is under way. Where a step has one
+// sum, `advance(from, exists)` fetches the packs at `from`, 128 packs apart, and makes those fetched before the current
+// ones.
 #include "device/ptx/cp_async.cuh"
-
-__device__ inline void add_pack(float4& to, const float4& from, bool sum) {
-  to = sum ? make_float4(to.x + from.x, to.y + from.y, to.z + from.z, to.w + from.w) : from;
-}
 
 // In shared memory, for threads that have few registers.
 template <int Threads> struct SharedSums { float4 packs[2][4][Threads]; };
@@ -24,10 +20,6 @@ template <int Threads> class SharedSumsReader {
     for (int i = 0; i < 4 && exists; ++i) cp_async::cg(smem_address(&in_.packs[slot_ ^ 1][i][thread_]), from + i * 128);
     cp_async::commit();
     cp_async::wait<1>();
-  }
-  __device__ void add(const float4* from, bool sums) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) add_pack(in_.packs[slot_][i][thread_], from[i * 128], sums);
   }
   __device__ float2 pair(int pack, int i) const {
     return reinterpret_cast<const float2*>(&in_.packs[slot_][pack][thread_])[i];
@@ -53,10 +45,6 @@ template <int Threads> class RegisterSumsReader {
       for (int i = 0; i < 4; ++i) packs_[i] = next_[i * 128];
     next_ = from;
   }
-  __device__ void add(const float4* from, bool sums) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) add_pack(packs_[i], from[i * 128], sums);
-  }
   __device__ float2 pair(int pack, int i) const {
     const float4& x = packs_[pack];
     return i == 0 ? make_float2(x.x, x.y) : make_float2(x.z, x.w);
@@ -66,4 +54,45 @@ template <int Threads> class RegisterSumsReader {
  private:
   const float4* next_ = nullptr;
   float4 packs_[4];
+};
+
+// Of several splits, in registers, of which threads have enough for the next packs of each.
+template <int Threads, int Splits> class SplitSumsReader {
+ public:
+  static constexpr int kThreads = Threads;
+
+  // Fetches the packs at pack_of(split) of each split, and whether a tile has added to them, is_there(split).
+  template <class PackOf, class IsThere>
+  __device__ void fetch(const PackOf& pack_of, const IsThere& is_there, bool exists) {
+#pragma unroll
+    for (int split = 0; split < Splits && exists; ++split) {
+      there_[split] = is_there(split);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) next_[split][i] = pack_of(split)[i * 128];
+    }
+  }
+  // Makes the sums of the packs fetched before the current ones, first split to last, and returns whether a tile has
+  // added to any.
+  __device__ bool add() {
+    bool any = false;
+#pragma unroll
+    for (int split = 0; split < Splits; ++split) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float4 &x = packs_[i], &y = next_[split][i];
+        if (there_[split]) packs_[i] = any ? make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w) : y;
+      }
+      any |= there_[split];
+    }
+    return any;
+  }
+  __device__ float2 pair(int pack, int i) const {
+    const float4& x = packs_[pack];
+    return i == 0 ? make_float2(x.x, x.y) : make_float2(x.z, x.w);
+  }
+  __device__ static void finish() {}
+
+ private:
+  float4 packs_[4], next_[Splits][4];
+  bool there_[Splits];
 };
