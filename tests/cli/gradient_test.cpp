@@ -243,6 +243,43 @@ TEST_CASE("tiles of few heads begin at steps of their own and wrap around, with 
             .err.find("tiles go round whose order is fixed and that all visit the same steps") != std::string::npos);
 }
 
+TEST_CASE("blocks share a tile of keys by heads or by steps, with the same gradients") {
+  if (!has_compiler() || !kHasEmulator) return;
+  std::size_t cell = 0;
+  for (const char* policy : {"eager,seed=1", "lazy,seed=5", "random,seed=3"}) {
+    const auto passes = [&](Words words, const Words& hooks = {}) {
+      if (!testing::takes(cell++)) return;
+      words.insert(words.begin(), {"attention_backward", "--template-file", "attention_backward_wgmma", "--device",
+                                   std::string("emulator:sm_90a:processors=3,policy=") + policy});
+      check_passes(words, hooks);
+    };
+    passes({"HEADS=7", "KV_HEADS=1", "M=100", "N=150", "HD=64", "CAUSAL=1", "SPLIT=4"});
+    passes({"HEADS=4", "KV_HEADS=2", "M=100", "N=150", "HD=256", "SPLIT=2", "WRAP=1"});
+    passes({"HEADS=2", "KV_HEADS=2", "M=300", "N=200", "HD=128", "SPLIT=2", "WRAP=1"});  // by steps
+    passes({"HEADS=2", "KV_HEADS=1", "M=300", "N=200", "HD=192", "SPLIT=4", "CAUSAL=1"});
+    passes({"HEADS=2", "KV_HEADS=2", "M=300", "N=200", "HD=64", "SPLIT=2", "ATOMIC=1"});
+    passes({"HEADS=4", "KV_HEADS=2", "M=200", "N=300", "HD=128", "SPLIT=2"}, {"--hook", "mask=k <= q && q - k < 70"});
+    passes({"HEADS=2", "KV_HEADS=1", "M=100", "N=0", "HD=64", "SPLIT=2"});
+    passes({"HEADS=2", "KV_HEADS=1", "M=0", "N=100", "HD=64", "SPLIT=2"});
+  }
+  const auto planned = [](const Words& words) {
+    Words all = {"plan", "attention_backward", "--device", "h200"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_command(all);
+  };
+  const Words shared = {"HEADS=28", "KV_HEADS=4", "M=1024", "N=1024"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), shared.begin(), shared.end());
+    return planned(more);
+  };
+  CHECK(with({"HD=128", "CAUSAL=1"}).out.find("SPLIT=4") != std::string::npos);
+  CHECK(planned({"HEADS=28", "KV_HEADS=28", "M=4096", "N=4096", "HD=128"}).out.find("SPLIT=1") != std::string::npos);
+  const char* refused =
+      "tiles are shared whose results are stored from registers, by heads, or by steps if all see them";
+  CHECK(with({"HD=192", "VD=128", "TILE=96", "SPLIT=2"}).err.find(refused) != std::string::npos);
+  CHECK(with({"HD=128", "SPLIT=8", "--hook", "mask=k <= q"}).err.find(refused) != std::string::npos);
+}
+
 TEST_CASE("attention's gradients are those of masks and scores, whose derivative is found from the text") {
   if (!has_compiler() || !kHasEmulator) return;
   for (const File& file : kFiles) {

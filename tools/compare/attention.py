@@ -2,7 +2,7 @@
 """attention, as it is planned or with pinned params, beside PyTorch's scaled_dot_product_attention over many problems.
 
     tools/compare/attention.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--only WORD] [--pin "BM=128 BN=128"]...
-        [--backward] [--ragged | --e4m3] [--few]
+        [--backward] [--ragged | --e4m3] [--few | --shared]
     tools/compare/attention.py measure FOLDER [--rounds 20] [--only WORD]
 
 `prepare` needs no GPU: it plans and builds every problem for a named device, once as planned, or once with each --pin whose
@@ -15,8 +15,8 @@ DK and DV must be the same twice. With --ragged,
 attention_ragged is prepared for sequences of random lengths, the same at every call, beside nested tensors and sequences that
 are padded to the longest; rates count the work of the lengths. With both, attention_ragged_backward is, beside the backward
 pass of both. With --e4m3, queries, keys and values are e4m3, and the peers have the same numbers as bf16 and, where cuDNN's
-frontend is installed, as e4m3; results may differ from those of bf16 by a twelfth, as weights have 3 bits of fraction. With --few,
-one sequence has few heads, for which large tiles would leave SMs idle.
+frontend is installed, as e4m3; results may differ from those of bf16 by a twelfth, as weights have 3 bits of fraction. With --few
+one sequence has few heads, for which large tiles would leave SMs idle, with --shared few heads of keys, which others share.
 """
 import functools
 import hashlib
@@ -30,6 +30,8 @@ from command_line import parser_of, run, target
 from ratios import mean_and_least
 
 LENGTHS = [1024, 2048, 4096, 8192, 16384, 32768]
+SHARED = [(32, 8, 512), (32, 8, 1024), (32, 8, 2048), (32, 8, 4096), (32, 8, 8192), (28, 4, 1024), (28, 4, 4096), (64, 8, 1024), (64, 8, 4096),
+          (16, 2, 4096), (8, 1, 1024), (8, 1, 4096), (8, 1, 8192), (4, 1, 2048)]  # the same of heads that share keys: heads, heads of keys, tokens
 FEW = [(8, 512), (8, 1024), (16, 1024), (32, 512), (8, 2048), (28, 1500), (40, 1024), (16, 4096)]  # heads of a sequence, tokens
 
 
@@ -46,6 +48,9 @@ def problems():
             for heads_of_few, length in FEW:
                 name = f"few {elements} {'causal' if causal else 'full'} {heads_of_few} heads x {length}"
                 found[name] = (1, heads_of_few, heads_of_few, length, size, value, causal)
+            for sharing, shared, length in SHARED:
+                name = f"shared {elements} {'causal' if causal else 'full'} {sharing}:{shared} x {length}"
+                found[name] = (1, sharing, shared, length, size, value, causal)
     return found
 
 
@@ -106,7 +111,7 @@ def prepare_ragged(options):
 def prepare(options):
     entries = prepare_ragged(options) if options.ragged else []
     for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
-        if options.ragged or options.only not in name or options.few != name.startswith("few "):
+        if options.ragged or options.only not in name or name.startswith("few ") != options.few or name.startswith("shared ") != options.shared:
             continue
         if options.e4m3 and value != size:
             continue
@@ -363,6 +368,7 @@ def main():
     parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
     parser.add_argument("--e4m3", action="store_true", help="of `prepare`: operands of 8 bits")
     parser.add_argument("--few", action="store_true", help="of `prepare`: few heads of one sequence")
+    parser.add_argument("--shared", action="store_true", help="of `prepare`: few heads of keys of one sequence, which others share")
     parser.add_argument("--ragged", action="store_true", help="of `prepare`: sequences of different lengths")
     options = parser.parse_args()
     run(options, prepare, measure)

@@ -33,8 +33,8 @@ __device__ inline void round_sums(const QuerySums& sums, const SumsPiece& piece,
     if constexpr (Splits == 1)
       reader.advance(pack_of(item), item < end);
     else
-      reader.fetch([&](int split) { return pack_of(item, split); }, [&](int split) { return is_there(item, split); },
-                   item < end);
+      reader.advance([&](int split) { return pack_of(item, split); }, [&](int split) { return is_there(item, split); },
+                     item < end);
   };
   bool next = Splits == 1 && is_there(thread);
   fetch(thread);
@@ -73,6 +73,8 @@ template <int Columns, bool Ordered, class RowsOf, int Splits = 1> struct SumsRo
   int columns;
   const RowsOf& rows_of;
 
+  // A tile's gradients of keys are rounded by the block that makes them.
+  template <class Work> __device__ static void made(const Work&) {}
   template <class Reader>
   __device__ void operator()(const SumsPiece& piece, const Reader& reader, int thread, int barrier) const {
     round_sums<Columns, Ordered, Splits>(sums, piece, scale, columns, rows_of(piece), reader, thread, barrier);

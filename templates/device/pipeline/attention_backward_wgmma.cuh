@@ -27,7 +27,7 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
         values_(wgmma::operand<Major::k>(smem.values[consumer_])) {}
 
   // Makes the gradients of the consumer's 64 keys of the tile that is the block's index-th.
-  __device__ void make(const Work& work, u32 index, const View<T, 3>& DK, const View<T, 3>& DV) {
+  template <class E> __device__ void make(const Work& work, u32 index, const View<E, 3>& DK, const View<E, 3>& DV) {
     dk_.fill(0);
     dv_.fill(0);
     this->await_tile(work, index);
@@ -152,7 +152,8 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
                                                                           keys.at(i * kKeys + k, columns), i + k > 0);
     wgmma::commit();
   }
-  __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV, f32 scale) const {
+  template <class E>
+  __device__ void store(const Work& work, const View<E, 3>& DK, const View<E, 3>& DV, f32 scale) const {
     Base::store(work, DK, dk_, scale, HD);
     Base::store(work, DV, dv_, 1, HV);
   }

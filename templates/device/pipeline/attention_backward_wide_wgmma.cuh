@@ -28,7 +28,7 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
         columns_(wgmma::operand<Major::mn>(smem.keys[0])) {}
 
   // Makes the gradients of the keys of the tile that is the block's index-th.
-  __device__ void make(const Work& work, u32 index, const View<T, 3>& DK, const View<T, 3>& DV) {
+  template <class E> __device__ void make(const Work& work, u32 index, const View<E, 3>& DK, const View<E, 3>& DV) {
     dk_.fill(0);
     dv_.fill(0);
     this->await_tile(work, index);
@@ -176,7 +176,7 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
     __syncwarp();
     if (threadIdx.x % 32 == 0) smem_.passed[consumer_][(count_ - ago) % 2].arrive();
   }
-  __device__ void store(const Work& work, const View<T, 3>& DK, const View<T, 3>& DV) const {
+  template <class E> __device__ void store(const Work& work, const View<E, 3>& DK, const View<E, 3>& DV) const {
     Base::store(work, DK, dk_, scale_, HD, OfKeys::kFirst * 64);
     Base::store(work, DV, dv_, 1, HV, OfValues::kFirst * 64);
   }

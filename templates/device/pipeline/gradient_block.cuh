@@ -160,10 +160,13 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
   }
 }
 
+// Whether all pieces of sums come after all tiles.
+template <class Work> constexpr bool kLatePieces = Work::kSplits > 1 || Work::kSplit > 1;
+
 // Rounds the pieces of sums that come with a tile, beside the consumers. Called by kRounders threads.
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-    if constexpr (!Smem::Work::kRagged && Smem::Work::kSplits == 1) {  // else pieces come after all tiles
+    if constexpr (!Smem::Work::kRagged && !kLatePieces<typename Smem::Work>) {  // else pieces come after all tiles
       if (!items.has(kTile) || !items.has(kPiece)) continue;
       const int anew = kRounders == 32 ? lane_anew() : thread / 32 * 32 + lane_anew();
       if constexpr (kRoom)
@@ -175,12 +178,15 @@ template <class Smem, class Round> __device__ inline void round_pieces(Smem& sme
 }
 
 // A consumer warpgroup's part of the body.
-template <class Consumer, class Smem, class Round>
-__device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>& DK, const View<T, 3>& DV,
+template <class Consumer, class Smem, class Round, class E>
+__device__ inline void consume(Smem& smem, const Round& round, const View<E, 3>& DK, const View<E, 3>& DV,
                                const QuerySums& sums, f32 scale, const Hooks& hooks) {
   Consumer consumer(smem, hooks, scale, sums);
   ItemReader<Smem> items(smem);
-  for (; items.has(kTile); items.next()) consumer.make(items->tile, items.index(), DK, DV);
+  for (; items.has(kTile); items.next()) {
+    consumer.make(items->tile, items.index(), DK, DV);
+    round.made(items->tile);
+  }
   for (; items.more(); items.next()) {  // pieces without a tile, which come last
     using Sums = SharedSums<2 * kWarpgroup>;
     static_assert(sizeof(Sums) <= sizeof(smem.gradients));
@@ -195,10 +201,11 @@ __device__ inline void consume(Smem& smem, const Round& round, const View<T, 3>&
 }
 
 // The kernel's body, once shared memory has been initialised. Consumer is a class of consumer warpgroups, of the first
-// or of the second, and round(piece, reader, thread, barrier) rounds the sums of a piece.
-template <template <class, int> class Consumer, class Smem, class Round>
-__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
-                                      const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
+// or of the second, round(piece, reader, thread, barrier) rounds the sums of a piece, and round.made(tile) is called by
+// each of the consumers' warps when it has stored the tile's gradients of keys.
+template <template <class, int> class Consumer, class Smem, class Round, class E>
+__device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<E, 3>& DK,
+                                      const View<E, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
                                       const Hooks& hooks) {
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
   if (thread >= 0) {

@@ -163,12 +163,12 @@ template <class Smem, int Index = -1> class GradientConsumer {
   }
 
   // Stores a gradient of the warp's keys, from a column on.
-  template <int Columns>
-  __device__ void store(const Work& work, const View<T, 3>& to, const RegisterTile<layout::Mma<16, Columns>>& x,
+  template <int Columns, class E>
+  __device__ void store(const Work& work, const View<E, 3>& to, const RegisterTile<layout::Mma<16, Columns>>& x,
                         f32 scale, int columns, int column = 0) const {
     const int first = work.first + row();
-    const View<T, 2> keys = work.keys_of(to);
-    store_gradient(View<T, 2>{keys.data + s64{first} * keys.stride[0] + column, {keys.stride[0], 1}}, x, scale,
+    const View<E, 2> keys = work.keys_of(to);
+    store_gradient(View<E, 2>{keys.data + s64{first} * keys.stride[0] + column, {keys.stride[0], 1}}, x, scale,
                    work.keys - first, columns - column);
   }
 

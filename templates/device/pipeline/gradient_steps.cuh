@@ -56,7 +56,7 @@ template <class Work> class KeySteps {
     } else {
       if (head_ == work_.head + work_.heads) {
         head_ = work_.head, --step_, --left_;
-        if (kWraps && step_ == 0) step_ = work_.end;
+        if (kWraps && step_ == work_.begin) step_ = work_.end;
       }
       if (kWraps ? left_ > 0 : step_ > work_.begin) {
         const int first = (step_ - 1) * Work::kStep;
@@ -72,7 +72,7 @@ template <class Work> class KeySteps {
   // Returns the step behind the first one.
   __device__ static int end_of(const Work& work) {
     if constexpr (kWraps)
-      return work.wrapped().first(work.first / Work::kRows) + 1;
+      return work.begin + work.wrapped().first(work.first / Work::kRows) + 1;
     else
       return work.end;
   }
@@ -81,7 +81,7 @@ template <class Work> class KeySteps {
   const Work& work_;
   const Hooks& hooks_;
   int head_, step_;
-  int left_ = work_.end;  // steps, if it wraps around
+  int left_ = work_.end - work_.begin;  // steps, if it wraps around
   Seen seen_;
 };
 

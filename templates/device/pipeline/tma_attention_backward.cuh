@@ -38,7 +38,7 @@ struct StepMaps {
 // of a warp.
 template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
   const int row = work.first / Work::kRows;
-  if constexpr (Work::kSplits > 1) return work.wrapped().rank(row, step.index());
+  if constexpr (Work::kSplits > 1) return work.wrapped().rank(row, step.index() - work.begin);
   if constexpr (!kMaskGiven) return row;
   const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
   int rank = 0;

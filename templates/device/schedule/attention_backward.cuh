@@ -7,22 +7,33 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// With Wraps tiles begin at different steps, as WrappedSteps says, and a step has two sums.
-template <int Tile, int Step, bool Wraps> struct AttentionKeyTile {
-  static constexpr int kRows = Tile, kStep = Step, kSplits = Wraps ? 2 : 1;
+// With Wraps tiles begin at different steps, as WrappedSteps says, and a step has two sums. Of Split blocks that share
+// a tile each has some of the heads that share its keys, or if there are fewer, some of the steps of all.
+template <int Tile, int Step, bool Wraps, int Split> struct AttentionKeyTile {
+  static constexpr int kRows = Tile, kStep = Step, kSplits = Wraps ? 2 : 1, kSplit = Split;
   static constexpr bool kRagged = false;
   int first, kv_head;  // the first key, and its head
-  int head, heads;     // the first head of queries, and how many share the keys
+  int head, heads;     // the first head of queries, and how many
   int begin, end;      // steps of each head's queries
+  int steps;           // of each head's queries, all
+  int part;            // which of the blocks that share the tile
   int queries, keys;   // of a head
   int shift;           // query i sees the keys up to i + shift
 
-  __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head)
-      : first(row * Tile), kv_head(kv_head), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
-    heads = dims.HEADS / dims.KV_HEADS;
-    head = kv_head * heads;
-    begin = first_query(0) / Step;
-    end = ceil_div<u32>(queries, Step);
+  __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head, int part = 0)
+      : first(row * Tile), kv_head(kv_head), part(part), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
+    const int sharing = dims.HEADS / dims.KV_HEADS;
+    head = kv_head * sharing, heads = sharing;
+    steps = ceil_div<u32>(queries, Step);
+    begin = first_query(0) / Step, end = steps;
+    if (Split == 1) return;
+    if (sharing >= Split) {
+      head += sharing * part / Split;
+      heads = sharing * (part + 1) / Split - sharing * part / Split;
+    } else {
+      end = max(begin, steps * (part + 1) / Split);
+      begin = max(begin, steps * part / Split);
+    }
   }
   // Returns the first query that sees the tile's key `row`.
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
@@ -46,19 +57,21 @@ template <int Tile, int Step, bool Wraps> struct AttentionKeyTile {
   __device__ int hook_head(int head) const { return head; }
   // Returns the number of the sum of a step of a head's queries that the tile adds to, among those of all heads.
   __device__ int number(int head, int step) const {
-    return (head * end + step) * kSplits + (Wraps && wrapped().wraps(first / Tile, step));
+    return (head * steps + step) * kSplits + (Wraps && wrapped().wraps(first / Tile, step - begin));
   }
-  __device__ WrappedSteps wrapped() const { return {end, static_cast<int>(ceil_div<u32>(keys, Tile))}; }
+  // Returns where the head's tiles begin among this part's steps, counted from its first.
+  __device__ WrappedSteps wrapped() const { return {end - begin, static_cast<int>(ceil_div<u32>(keys, Tile))}; }
 
   // Return where queries and keys are in the tensors.
   __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
   __device__ TilePlace key_at(int key) const { return {{0, key, kv_head}}; }
-  // Return the sequence's rows of tensors and numbers of queries, of one head, and of keys.
+  // Return the sequence's rows of tensors and numbers of queries, of one head, and of keys. What each part of a tile's
+  // steps gives is in rows of its own: of the first head's first part, then of its second.
   template <class E> __device__ View<E, 2> queries_of(const View<E, 3>& of, int head) const {
     return {of.data + head * of.stride[0], {of.stride[1], of.stride[2]}};
   }
   template <class E> __device__ View<E, 2> keys_of(const View<E, 3>& of) const {
-    return {of.data + kv_head * of.stride[0], {of.stride[1], of.stride[2]}};
+    return {of.data + (kv_head * Split + part) * of.stride[0], {of.stride[1], of.stride[2]}};
   }
   __device__ const f32* numbers_of(const View<const f32, 2>& of, int head) const {
     return of.data + head * of.stride[0];
@@ -83,10 +96,10 @@ template <int Tile, int Step> struct AttentionQueryTile : AttentionTile<Tile, St
 
 // The order of the tiles of keys: heads in groups, and within a group the first rows of all heads, then the second, and
 // so on: with CAUSAL those with the most queries first. Without CAUSAL, and unless the order of sums is fixed, a group
-// is one head.
-template <int Tile, int Step, bool Ordered = false, bool Wraps = false> class AttentionKeyOrder {
+// is one head. The parts of a row's tiles follow each other.
+template <int Tile, int Step, bool Ordered = false, bool Wraps = false, int Split = 1> class AttentionKeyOrder {
  public:
-  using Work = AttentionKeyTile<Tile, Step, Wraps>;
+  using Work = AttentionKeyTile<Tile, Step, Wraps, Split>;
 
   __device__ explicit AttentionKeyOrder(const Dims& dims) : rows_(ceil_div<u32>(dims.N, Tile)) {
     constexpr int kQueries = (16 << 20) / (2 * HD * sizeof(T));  // which with their gradients are 16 MiB
@@ -105,14 +118,15 @@ template <int Tile, int Step, bool Ordered = false, bool Wraps = false> class At
     group_ = CAUSAL || Ordered ? min(max(1, heads), static_cast<int>(dims.KV_HEADS)) : 1;
   }
 
-  __device__ int rows() const { return rows_; }
-  __device__ int count(const Dims& dims) const { return rows_ * dims.KV_HEADS; }
-  __device__ int of_group() const { return rows_ * group_; }
+  // Of a head, of all, and of a group.
+  __device__ int of_head() const { return rows_ * Split; }
+  __device__ int count(const Dims& dims) const { return of_head() * dims.KV_HEADS; }
+  __device__ int of_group() const { return of_head() * group_; }
   __device__ Work tile(const Dims& dims, int index) const {
     const int begin = index / max(1, of_group()) * group_,
               columns = min(group_, static_cast<int>(dims.KV_HEADS) - begin);
-    const int within = index - begin * rows_;
-    return Work(dims, within / columns, begin + within % columns);
+    const int within = index - begin * of_head(), row = within / columns;
+    return Work(dims, row / Split, begin + within % columns, row % Split);
   }
 
  private:
@@ -129,15 +143,15 @@ template <int Tile, int Step> struct AttentionQueryOrder : AttentionOrder<Tile, 
 
 // What the blocks of a grid draw as numbers in ascending order: a tile of keys, and a piece of the sums of a head all
 // of whose tiles have been drawn before, at least as many items ago as there are blocks. Where tiles
-// wrap around all pieces come after all tiles.
-template <int Tile, int Step, bool Ordered, bool Wraps = false> class GradientItems {
+// wrap around or are shared all pieces come after all tiles.
+template <int Tile, int Step, bool Ordered, bool Wraps = false, int Split = 1> class GradientItems {
  public:
-  using Order = AttentionKeyOrder<Tile, Step, Ordered, Wraps>;
+  using Order = AttentionKeyOrder<Tile, Step, Ordered, Wraps, Split>;
   using Work = typename Order::Work;
 
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
-    lag_ = Wraps ? tiles_ : min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
-    count_ = max(1, order_.rows()) * dims.KV_HEADS + lag_;
+    lag_ = Wraps || Split > 1 ? tiles_ : min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
+    count_ = max(1, order_.of_head()) * dims.KV_HEADS + lag_;
     last_draw_ = count_ + gridDim.x - 1;
   }
 
@@ -157,12 +171,12 @@ template <int Tile, int Step, bool Ordered, bool Wraps = false> class GradientIt
 
  private:
   __device__ SumsPiece piece(const Dims& dims, int index) const {
-    const bool keys = order_.rows() > 0;
+    const bool keys = order_.of_head() > 0;
     const Work tile = order_.tile(dims, max(0, min(index, tiles_ - 1)));
     const int kv_head = keys ? tile.kv_head : index;
     const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
-    SumsPiece piece = {kv_head * all, (kv_head + 1) * all, 0, steps, dims.M, 0, kv_head, order_.rows(), 1};
-    piece.take_share(keys ? tile.first / Tile : 0);
+    SumsPiece piece = {kv_head * all, (kv_head + 1) * all, 0, steps, dims.M, 0, kv_head, order_.of_head(), 1};
+    piece.take_share(keys ? tile.first / Tile * Split + tile.part : 0, dims.N);
     return piece;
   }
 

@@ -41,7 +41,7 @@ template <int Length> class SequencePlaces {
 
 // As AttentionKeyTile; queries and keys are counted from the first of the sequence, and `head` in the tensors.
 template <int Tile, int Step> struct RaggedKeyTile {
-  static constexpr int kRows = Tile, kStep = Step, kSplits = 1;
+  static constexpr int kRows = Tile, kStep = Step, kSplits = 1, kSplit = 1;
   static constexpr bool kRagged = true;
   int first, kv_head;  // kv_head counts the heads of all sequences
   int head, heads;

@@ -63,7 +63,7 @@ template <int Threads, int Splits> class SplitSumsReader {
 
   // Fetches the packs at pack_of(split) of each split, and whether a tile has added to them, is_there(split).
   template <class PackOf, class IsThere>
-  __device__ void fetch(const PackOf& pack_of, const IsThere& is_there, bool exists) {
+  __device__ void advance(const PackOf& pack_of, const IsThere& is_there, bool exists) {
 #pragma unroll
     for (int split = 0; split < Splits && exists; ++split) {
       there_[split] = is_there(split);

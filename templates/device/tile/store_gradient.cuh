@@ -19,20 +19,29 @@ __device__ inline uint4 transpose_quad(u32 a, u32 b, u32 c, u32 d) {
 }
 
 // Stores a warp's 16 rows by 32 columns: pair(block, i) are this lane's two neighbouring numbers of a block of 8
-// columns in its row lane / 4 + 8 * i. `to` is the first row's first column; of the rows those before `rows` exist, and
-// of the columns those before `columns`. Rows begin at multiples of 16 bytes. Called by all lanes of the warp.
+// columns in its row lane / 4 + 8 * i, which are stored by two where T has 4 bytes. `to` is the first row's first
+// column; of the rows those before `rows` exist, and of the columns those before `columns`. Rows begin at multiples of
+// 16 bytes. Called by all lanes of the warp.
 template <class T, class Pair>
 __device__ inline void store_32_columns(const View<T, 2>& to, const Pair& pair, int rows, int columns) {
   const int lane = threadIdx.x % 32, row = lane / 4, column = lane % 4 * 8;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const auto word = [&](int block) {
-      const float2 x = pair(block, i);
-      return pack<T>(x.x, x.y);
-    };
-    const uint4 words = transpose_quad(word(0), word(1), word(2), word(3));
-    if (row + 8 * i < rows && column < columns)
-      *reinterpret_cast<uint4*>(to.data + (row + 8 * i) * to.stride[0] + column) = words;
+    if constexpr (sizeof(T) == 4) {
+#pragma unroll
+      for (int block = 0; block < 4; ++block)
+        if (row + 8 * i < rows && block * 8 < columns)
+          *reinterpret_cast<float2*>(to.data + (row + 8 * i) * to.stride[0] + block * 8 + lane % 4 * 2) =
+              pair(block, i);
+    } else {
+      const auto word = [&](int block) {
+        const float2 x = pair(block, i);
+        return pack<T>(x.x, x.y);
+      };
+      const uint4 words = transpose_quad(word(0), word(1), word(2), word(3));
+      if (row + 8 * i < rows && column < columns)
+        *reinterpret_cast<uint4*>(to.data + (row + 8 * i) * to.stride[0] + column) = words;
+    }
   }
 }
 
