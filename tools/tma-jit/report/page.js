@@ -143,7 +143,12 @@ function roofs() {
     const sets = groups.get(key).sets;
     (sets[label] = sets[label] || []).push({ x: flops / bytes, y: flops / us * 1e-6, what: `${item.kernel} ${words_of(dims_of(item))} ${words_of(item.config || {})}` });
   };
-  for (const set of measured()) for (const item of set.items) add(item, flops_of(item), bytes_of(item), item.median_us, item.peak_tflops, item.peak_gb_per_s, "measured");
+  for (const set of measured()) {
+    for (const item of set.items) {
+      for (const { name, median_us } of [{ name: "measured", median_us: item.median_us }, ...(item.peers || [])])
+        add(item, flops_of(item), bytes_of(item), median_us, item.peak_tflops, item.peak_gb_per_s, name);
+    }
+  }
   for (const { data } of of_kind("estimate")) {
     for (const item of [data, ...(data.candidates || [])]) {
       add(item, item.flops, item.hbm_bytes, item.time_us, item.peak_tflops, item.peak_gb_per_s, item === data ? "estimated, as planned" : "estimated, candidates");
