@@ -32,8 +32,10 @@
 //! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * (UNEVEN ? (WIDE ? 2 : CAUSAL && SIZE == 128 && SHARED >= 4 ? 16 : 4) : WIDE && SHARED >= 2 ? 4 : 1)
 //! let     BLOCKS  = TILE == 96 ? 1 : EIGHT ? 8 : FOUR ? 4 : TWO ? 2 : 1 "that share a tile, so that all SMs have work"
 //! let     TILES   = KEYS * SPLIT
-//! let     SUMMED  = HEADS * M * SIZE               "elements of DQ, of which L2 holds two sums each"
-//! let     FEW     = UNEVEN == 0 && ATOMIC == 0 && M > STEP && SUMMED <= (SHARED <= 2 * SPLIT ? 9000000 : 6000000) && (TILES <= device.sm_count ? N > 2 * TILE : SHARED > 1 ? WIDE && SPLIT > 1 : SIZE == 128 ? TILES <= 3 * device.sm_count && N >= 8 * TILE && SUMMED <= 6000000 : WIDE && TILE != 96 && TILES <= 2 * device.sm_count && N >= 16 * TILE) "a head's tiles begin at about the same time, and would wait for each other"
+//! let     SUMMED  = HEADS * M * SIZE               "elements of DQ"
+//! let     HELD    = SUMMED <= (SHARED <= 2 * SPLIT ? 9000000 : 6000000) "L2 has room for two sums of each"
+//! let     WAVES   = TILES <= device.sm_count ? N > 2 * TILE : SHARED > 1 ? WIDE && SPLIT > 1 : SIZE == 128 ? TILES <= 3 * device.sm_count && N >= 8 * TILE && SUMMED <= 6000000 : WIDE && TILE != 96 && TILES <= 2 * device.sm_count && N >= 16 * TILE "a head's tiles begin at about the same time, all or in few waves"
+//! let     FEW     = UNEVEN == 0 && ATOMIC == 0 && M > STEP && HELD && WAVES "tiles would wait for each other"
 //!
 //! require sizeof(T) == 2                           "numbers of 16 bits"
 //! require SMEM <= device.smem_per_block            "the tiles must fit in shared memory"
