@@ -29,7 +29,7 @@
 //! let     UNEVEN  = CAUSAL + given(mask) > 0       "tiles do not all see the same steps"
 //! let     EIGHT   = SHARED >= 8 && WIDE == 0 && 8 * KEYS <= device.sm_count * (1 + UNEVEN)
 //! let     FOUR    = SHARED >= 4 && 4 * KEYS <= device.sm_count * (UNEVEN ? (WIDE ? 2 : 4) : SHARED >= 8 ? 2 : 1)
-//! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * (UNEVEN ? (WIDE ? 2 : CAUSAL && SIZE == 128 && SHARED >= 4 ? 16 : 4) : WIDE && SHARED >= 2 ? 4 : 1)
+//! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * (CAUSAL && SHARED >= (SIZE == 128 ? 3 : 4) ? 16 : UNEVEN ? (WIDE ? 2 : 4) : WIDE && SHARED >= 2 ? 4 : 1)
 //! let     BLOCKS  = TILE == 96 ? 1 : EIGHT ? 8 : FOUR ? 4 : TWO ? 2 : 1 "that share a tile, so that all SMs have work"
 //! let     TILES   = KEYS * SPLIT
 //! let     SUMMED  = HEADS * M * SIZE               "elements of DQ"
