@@ -33,7 +33,7 @@ template <int Split, class RoundQueries> struct KeysRounder {
     constexpr int kWarps = Reader::kThreads / 32;  // of the consumers
     if (thread % 32 == 0) global::await(stored, kWarps * piece.tiles);
     __syncwarp();
-    const int end = (piece.last_key - piece.first_key) * kEights;
+    const int end = (piece.end_key - piece.first_key) * kEights;
 #pragma unroll 1
     for (int item = thread; item < end; item += Reader::kThreads)
       round_eight(piece.kv_head, piece.first_key + item / kEights, item % kEights * 8);
@@ -51,8 +51,8 @@ template <int Split, class RoundQueries> struct KeysRounder {
     for (int part = 0; part < Split; ++part)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        x[part][i] = *reinterpret_cast<const float4*>(
-            parts + ((kv_head * Split + part) * dims.N + key) * kColumns + column + 4 * i);
+        x[part][i] = *reinterpret_cast<const float4*>(parts + ((kv_head * Split + part) * dims.N + key) * kColumns +
+                                                      column + 4 * i);
 #pragma unroll
     for (int part = 1; part < Split; ++part)
 #pragma unroll
@@ -63,7 +63,8 @@ template <int Split, class RoundQueries> struct KeysRounder {
     T* const to = column < HD ? DK.data + kv_head * DK.stride[0] + key * DK.stride[1] + column
                               : DV.data + kv_head * DV.stride[0] + key * DV.stride[1] + column - HD;
     const float4 &a = x[0][0], &b = x[0][1];
-    *reinterpret_cast<uint4*>(to) = make_uint4(pack<T>(a.x, a.y), pack<T>(a.z, a.w), pack<T>(b.x, b.y), pack<T>(b.z, b.w));
+    *reinterpret_cast<uint4*>(to) =
+        make_uint4(pack<T>(a.x, a.y), pack<T>(a.z, a.w), pack<T>(b.x, b.y), pack<T>(b.z, b.w));
   }
 };
 

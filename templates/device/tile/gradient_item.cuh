@@ -5,11 +5,11 @@
 // each head of queries, that of the sequence's first head being `base`.
 struct SumsPiece {
   int begin, end, base;
-  int steps, queries;       // of a head of queries
-  int row;                  // of the sequence's first query in the tensors
-  int kv_head;              // of all sequences
-  int tiles, pieces;        // of this head of keys
-  int first_key, last_key;  // those whose gradients it rounds, but for the last, if several blocks make them
+  int steps, queries;      // of a head of queries
+  int row;                 // of the sequence's first query in the tensors
+  int kv_head;             // of all sequences
+  int tiles, pieces;       // of this head of keys
+  int first_key, end_key;  // the keys whose gradients it rounds where blocks share tiles
 
   // Makes it the share of one of its head's tiles, and of a number of keys; a head without tiles has one share.
   __device__ void take_share(s64 tile, s64 keys = 0) {
@@ -17,7 +17,7 @@ struct SumsPiece {
     pieces = max(1, tiles);
     end = begin + static_cast<int>((tile + 1) * all / pieces);
     begin += static_cast<int>(tile * all / pieces);
-    first_key = tile * keys / pieces, last_key = (tile + 1) * keys / pieces;
+    first_key = tile * keys / pieces, end_key = (tile + 1) * keys / pieces;
   }
 };
 
