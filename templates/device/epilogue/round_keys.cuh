@@ -3,6 +3,7 @@
 // steps in a workspace, and once all of a head's tiles have been made, the blocks round the sums of the parts, added
 // first to last. T, HD, HV and Dims are the template's.
 #include "device/epilogue/round_sums.cuh"
+#include "device/tile/plus.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -56,10 +57,7 @@ template <int Split, class RoundQueries> struct KeysRounder {
 #pragma unroll
     for (int part = 1; part < Split; ++part)
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float4 &a = x[0][i], &b = x[part][i];
-        x[0][i] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-      }
+      for (int i = 0; i < 2; ++i) x[0][i] = plus(x[0][i], x[part][i]);
     T* const to = column < HD ? DK.data + kv_head * DK.stride[0] + key * DK.stride[1] + column
                               : DV.data + kv_head * DV.stride[0] + key * DV.stride[1] + column - HD;
     const float4 &a = x[0][0], &b = x[0][1];

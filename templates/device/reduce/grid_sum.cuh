@@ -6,6 +6,7 @@
 #include "device/ptx/acq_rel.cuh"
 #include "device/ptx/relaxed.cuh"
 #include "device/reduce/grid.cuh"
+#include "device/tile/plus.cuh"
 
 // What the blocks count, 0 before and after a launch: workers that have begun and that are done; `drawn` counts numbers
 // of slices that were drawn, one beyond the last by each block that draws, and above kGivenUp adders that did not wait.
@@ -107,9 +108,6 @@ template <int Threads, int Width, int Team = 1> class GridSum {
     if (row > 0 || i >= Width) return;
     for (int other = 1; other < kRows; ++other) sum = plus(sum, sums[other][lane]);
     store(i, {sum.x, sum.y, sum.z, sum.w});
-  }
-  __device__ static float4 plus(const float4& a, const float4& b) {
-    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
   }
 
   f32* const parts_;

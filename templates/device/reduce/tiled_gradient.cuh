@@ -33,6 +33,7 @@
 #include "device/reduce/phased_tiles.cuh"
 #include "device/reduce/register_row.cuh"
 #include "device/reduce/row_gradient.cuh"
+#include "device/tile/plus.cuh"
 
 template <class T, int Threads, int Packs, int Rows, int AtOnce, bool Whole, bool Centered, int Vectors>
 class TiledGradient {
@@ -223,9 +224,6 @@ __device__ inline void add_parts(const f32* parts, int count, s64 width, s64 sli
   __syncthreads();
   const int lane = threadIdx.x % kLanes, row = threadIdx.x / kLanes;
   const s64 i = slice * 64 + lane * 4;
-  const auto plus = [](const float4& a, const float4& b) {
-    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-  };
   float4 sum = {};
   if (i < width) {
 #pragma unroll 8

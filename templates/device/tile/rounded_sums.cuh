@@ -4,6 +4,12 @@
 // sum, `advance(from, exists)` fetches the packs at `from`, 128 packs apart, and makes those fetched before the current
 // ones.
 #include "device/ptx/cp_async.cuh"
+#include "device/tile/plus.cuh"
+
+// Returns two numbers of a pack, the first for 0 and the last for 1.
+__device__ inline float2 pair_of(const float4& pack, int i) {
+  return i == 0 ? make_float2(pack.x, pack.y) : make_float2(pack.z, pack.w);
+}
 
 // In shared memory, for threads that have few registers.
 template <int Threads> struct SharedSums { float4 packs[2][4][Threads]; };
@@ -46,8 +52,7 @@ template <int Threads> class RegisterSumsReader {
     next_ = from;
   }
   __device__ float2 pair(int pack, int i) const {
-    const float4& x = packs_[pack];
-    return i == 0 ? make_float2(x.x, x.y) : make_float2(x.z, x.w);
+    return pair_of(packs_[pack], i);
   }
   __device__ static void finish() {}
 
@@ -78,17 +83,14 @@ template <int Threads, int Splits> class SplitSumsReader {
 #pragma unroll
     for (int split = 0; split < Splits; ++split) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float4 &x = packs_[i], &y = next_[split][i];
-        if (there_[split]) packs_[i] = any ? make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w) : y;
-      }
+      for (int i = 0; i < 4; ++i)
+        if (there_[split]) packs_[i] = any ? plus(packs_[i], next_[split][i]) : next_[split][i];
       any |= there_[split];
     }
     return any;
   }
   __device__ float2 pair(int pack, int i) const {
-    const float4& x = packs_[pack];
-    return i == 0 ? make_float2(x.x, x.y) : make_float2(x.z, x.w);
+    return pair_of(packs_[pack], i);
   }
   __device__ static void finish() {}
 
