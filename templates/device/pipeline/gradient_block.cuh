@@ -160,13 +160,10 @@ template <class Smem> __device__ inline void add_tiles(Smem& smem, const QuerySu
   }
 }
 
-// Whether all pieces of sums come after all tiles.
-template <class Work> constexpr bool kLatePieces = Work::kSplits > 1 || Work::kSplit > 1;
-
 // Rounds the pieces of sums that come with a tile, beside the consumers. Called by kRounders threads.
 template <class Smem, class Round> __device__ inline void round_pieces(Smem& smem, const Round& round, int thread) {
   for (ItemReader<Smem> items(smem); items.more(); items.next()) {
-    if constexpr (!Smem::Work::kRagged && !kLatePieces<typename Smem::Work>) {  // else pieces come after all tiles
+    if constexpr (!Smem::Work::kLatePieces) {
       if (!items.has(kTile) || !items.has(kPiece)) continue;
       const int anew = kRounders == 32 ? lane_anew() : thread / 32 * 32 + lane_anew();
       if constexpr (kRoom)
@@ -192,8 +189,8 @@ __device__ inline void consume(Smem& smem, const Round& round, const View<E, 3>&
     static_assert(sizeof(Sums) <= sizeof(smem.gradients));
     sync(5, 2 * kWarpgroup);  // after which no consumer reads gradients of scores
     const int anew = threadIdx.x / 32 * 32 + lane_anew();
-    if constexpr (Smem::Work::kSplits > 1)
-      round(items->piece, SplitSumsReader<2 * kWarpgroup, Smem::Work::kSplits>(), anew, 3);
+    if constexpr (Smem::Work::kStepSums > 1)
+      round(items->piece, SplitSumsReader<2 * kWarpgroup, Smem::Work::kStepSums>(), anew, 3);
     else
       round(items->piece, SharedSumsReader(reinterpret_cast<Sums&>(smem.gradients), anew), anew, 3);
   }

@@ -47,7 +47,7 @@ template <class Work> class KeySteps {
   using Step = GradientStep;
 
   __device__ KeySteps(const Work& work, const Hooks& hooks)
-      : work_(work), hooks_(hooks), head_(work.head), step_(end_of(work)), seen_(of_head()) {}
+      : work_(work), hooks_(hooks), head_(work.head), step_(work.start()), seen_(of_head()) {}
 
   __device__ Step next() {
     if constexpr (kMaskGiven) {
@@ -68,14 +68,7 @@ template <class Work> class KeySteps {
 
  private:
   using Seen = SeenSteps<Work::kStep, KeyTileMask<Work>>;
-  static constexpr bool kWraps = Work::kSplits > 1;
-  // Returns the step behind the first one.
-  __device__ static int end_of(const Work& work) {
-    if constexpr (kWraps)
-      return work.begin + work.wrapped().first(work.first / Work::kRows) + 1;
-    else
-      return work.end;
-  }
+  static constexpr bool kWraps = Work::kStepSums > 1;
   __device__ Seen of_head() const { return Seen(work_.end, work_.queries, {&hooks_, &work_, head_}); }
 
   const Work& work_;

@@ -37,9 +37,8 @@ struct StepMaps {
 // Returns how many tiles of keys before this one, of those that add to the same sum, visit a step. Called by all lanes
 // of a warp.
 template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
+  if constexpr (!kMaskGiven) return work.rank(step.index());
   const int row = work.first / Work::kRows;
-  if constexpr (Work::kSplits > 1) return work.wrapped().rank(row, step.index() - work.begin);
-  if constexpr (!kMaskGiven) return row;
   const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
   int rank = 0;
 #pragma unroll 1

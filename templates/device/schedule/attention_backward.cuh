@@ -10,15 +10,15 @@
 // With Wraps tiles begin at different steps, as WrappedSteps says, and a step has two sums. Of Split blocks that share
 // a tile each has some of the heads that share its keys, or if there are fewer, some of the steps of all.
 template <int Tile, int Step, bool Wraps, int Split> struct AttentionKeyTile {
-  static constexpr int kRows = Tile, kStep = Step, kSplits = Wraps ? 2 : 1, kSplit = Split;
-  static constexpr bool kRagged = false;
-  int first, kv_head;  // the first key, and its head
-  int head, heads;     // the first head of queries, and how many
-  int begin, end;      // steps of each head's queries
-  int steps;           // of each head's queries, all
-  int part;            // which of the blocks that share the tile
-  int queries, keys;   // of a head
-  int shift;           // query i sees the keys up to i + shift
+  static constexpr int kRows = Tile, kStep = Step, kStepSums = Wraps ? 2 : 1;
+  static constexpr bool kRagged = false, kLatePieces = Wraps || Split > 1;  // all pieces of sums after all tiles
+  int first, kv_head;                                                       // the first key, and its head
+  int head, heads;                                                          // the first head of queries, and how many
+  int begin, end;                                                           // steps of each head's queries
+  int steps;                                                                // of each head's queries, all
+  int part;                                                                 // which of the blocks that share the tile
+  int queries, keys;                                                        // of a head
+  int shift;                                                                // query i sees the keys up to i + shift
 
   __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head, int part = 0)
       : first(row * Tile), kv_head(kv_head), part(part), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {
@@ -57,10 +57,12 @@ template <int Tile, int Step, bool Wraps, int Split> struct AttentionKeyTile {
   __device__ int hook_head(int head) const { return head; }
   // Returns the number of the sum of a step of a head's queries that the tile adds to, among those of all heads.
   __device__ int number(int head, int step) const {
-    return (head * steps + step) * kSplits + (Wraps && wrapped().wraps(first / Tile, step - begin));
+    return (head * steps + step) * kStepSums + (Wraps && wrapped().wraps(row(), step - begin));
   }
-  // Returns where the head's tiles begin among this part's steps, counted from its first.
-  __device__ WrappedSteps wrapped() const { return {end - begin, static_cast<int>(ceil_div<u32>(keys, Tile))}; }
+  // Returns the step behind the one that it visits first, from which it goes down.
+  __device__ int start() const { return Wraps ? begin + wrapped().first(row()) + 1 : end; }
+  // Returns how many tiles before this one add to the same sum of a step.
+  __device__ int rank(int step) const { return Wraps ? wrapped().rank(row(), step - begin) : row(); }
 
   // Return where queries and keys are in the tensors.
   __device__ TilePlace query_at(int head, int query) const { return {{0, query, head}}; }
@@ -76,6 +78,12 @@ template <int Tile, int Step, bool Wraps, int Split> struct AttentionKeyTile {
   __device__ const f32* numbers_of(const View<const f32, 2>& of, int head) const {
     return of.data + head * of.stride[0];
   }
+
+  __device__ int row() const { return first / Tile; }  // of the head's tiles
+
+ private:
+  // Returns where the head's tiles begin among this part's steps, counted from its first.
+  __device__ WrappedSteps wrapped() const { return {end - begin, static_cast<int>(ceil_div<u32>(keys, Tile))}; }
 };
 
 // A tile of queries, with the rows of its tensors.
@@ -150,7 +158,7 @@ template <int Tile, int Step, bool Ordered, bool Wraps = false, int Split = 1> c
   using Work = typename Order::Work;
 
   __device__ explicit GradientItems(const Dims& dims) : order_(dims), tiles_(order_.count(dims)) {
-    lag_ = Wraps || Split > 1 ? tiles_ : min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
+    lag_ = Work::kLatePieces ? tiles_ : min(tiles_, order_.of_group() + static_cast<int>(gridDim.x));
     count_ = max(1, order_.of_head()) * dims.KV_HEADS + lag_;
     last_draw_ = count_ + gridDim.x - 1;
   }
@@ -176,7 +184,7 @@ template <int Tile, int Step, bool Ordered, bool Wraps = false, int Split = 1> c
     const int kv_head = keys ? tile.kv_head : index;
     const int steps = ceil_div<u32>(dims.M, Step), all = dims.HEADS / dims.KV_HEADS * steps;
     SumsPiece piece = {kv_head * all, (kv_head + 1) * all, 0, steps, dims.M, 0, kv_head, order_.of_head(), 1};
-    piece.take_share(keys ? tile.first / Tile * Split + tile.part : 0, dims.N);
+    piece.take_share(keys ? tile.row() * Split + tile.part : 0, dims.N);
     return piece;
   }
 

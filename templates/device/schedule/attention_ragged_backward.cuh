@@ -41,8 +41,8 @@ template <int Length> class SequencePlaces {
 
 // As AttentionKeyTile; queries and keys are counted from the first of the sequence, and `head` in the tensors.
 template <int Tile, int Step> struct RaggedKeyTile {
-  static constexpr int kRows = Tile, kStep = Step, kSplits = 1, kSplit = 1;
-  static constexpr bool kRagged = true;
+  static constexpr int kRows = Tile, kStep = Step, kStepSums = 1;
+  static constexpr bool kRagged = true, kLatePieces = true;
   int first, kv_head;  // kv_head counts the heads of all sequences
   int head, heads;
   int begin, end;
@@ -69,6 +69,8 @@ template <int Tile, int Step> struct RaggedKeyTile {
   }
   __device__ bool exists() const { return first >= 0 && first < keys; }
   __device__ int tiles() const { return ceil_div<u32>(keys, Tile); }
+  __device__ int start() const { return end; }
+  __device__ int rank(int) const { return first / Tile; }
   __device__ int first_query(int row) const { return CAUSAL ? max(0, first + row - shift) : 0; }
   __device__ int position(int query) const { return query + shift; }
   __device__ bool sees(int query, int key) const {
