@@ -34,6 +34,12 @@ void check_passes(const Words& words, const Words& more) {
   CHECK(result.exit == 0);
 }
 
+CommandResult planned(const Words& words) {
+  Words all = {"plan", "attention_backward", "--device", "h200"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_command(all);
+}
+
 // A file of attention_backward and a device for it.
 struct File {
   const char *name, *device;
@@ -231,15 +237,11 @@ TEST_CASE("tiles of few heads begin at steps of their own and wrap around, with 
     passes({"KV_HEADS=1", "M=100", "N=60", "HD=128"});  // one tile
     passes({"KV_HEADS=1", "M=100", "N=0", "HD=64"});
   }
-  const auto planned = [](const Words& words) {
-    Words all = {"plan", "attention_backward", "--device", "h200", "HD=128"};
-    all.insert(all.end(), words.begin(), words.end());
-    return run_command(all);
-  };
-  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048"}).out.find("WRAP=1") != std::string::npos);
-  CHECK(planned({"HEADS=80", "KV_HEADS=80", "M=2048", "N=2048"}).out.find("WRAP=0") != std::string::npos);
-  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048", "CAUSAL=1"}).out.find("WRAP=0") != std::string::npos);
-  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048", "CAUSAL=1", "WRAP=1"})
+  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048", "HD=128"}).out.find("WRAP=1") != std::string::npos);
+  CHECK(planned({"HEADS=80", "KV_HEADS=80", "M=2048", "N=2048", "HD=128"}).out.find("WRAP=0") != std::string::npos);
+  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048", "CAUSAL=1", "HD=128"}).out.find("WRAP=0") !=
+        std::string::npos);
+  CHECK(planned({"HEADS=8", "KV_HEADS=8", "M=2048", "N=2048", "CAUSAL=1", "WRAP=1", "HD=128"})
             .err.find("tiles go round whose order is fixed and that all visit the same steps") != std::string::npos);
 }
 
@@ -262,11 +264,6 @@ TEST_CASE("blocks share a tile of keys by heads or by steps, with the same gradi
     passes({"HEADS=2", "KV_HEADS=1", "M=100", "N=0", "HD=64", "SPLIT=2"});
     passes({"HEADS=2", "KV_HEADS=1", "M=0", "N=100", "HD=64", "SPLIT=2"});
   }
-  const auto planned = [](const Words& words) {
-    Words all = {"plan", "attention_backward", "--device", "h200"};
-    all.insert(all.end(), words.begin(), words.end());
-    return run_command(all);
-  };
   const Words shared = {"HEADS=28", "KV_HEADS=4", "M=1024", "N=1024"};
   const auto with = [&](Words more) {
     more.insert(more.begin(), shared.begin(), shared.end());

@@ -30,9 +30,10 @@ from command_line import parser_of, run, target
 from ratios import mean_and_least
 
 LENGTHS = [1024, 2048, 4096, 8192, 16384, 32768]
-SHARED = [(32, 8, 512), (32, 8, 1024), (32, 8, 2048), (32, 8, 4096), (32, 8, 8192), (28, 4, 1024), (28, 4, 4096), (64, 8, 1024), (64, 8, 4096),
-          (16, 2, 4096), (8, 1, 1024), (8, 1, 4096), (8, 1, 8192), (4, 1, 2048)]  # the same of heads that share keys: heads, heads of keys, tokens
-FEW = [(8, 512), (8, 1024), (16, 1024), (32, 512), (8, 2048), (28, 1500), (40, 1024), (16, 4096)]  # heads of a sequence, tokens
+SEQUENCES = {  # of one sequence: heads, heads of keys, tokens
+    "few": [(8, 8, 512), (8, 8, 1024), (16, 16, 1024), (32, 32, 512), (8, 8, 2048), (28, 28, 1500), (40, 40, 1024), (16, 16, 4096)],
+    "shared": [(32, 8, 512), (32, 8, 1024), (32, 8, 2048), (32, 8, 4096), (32, 8, 8192), (28, 4, 1024), (28, 4, 4096), (64, 8, 1024),
+               (64, 8, 4096), (16, 2, 4096), (8, 1, 1024), (8, 1, 4096), (8, 1, 8192), (4, 1, 2048)]}
 
 
 def problems():
@@ -45,12 +46,10 @@ def problems():
                 elements = f"D{size}" if value == size else f"D{size}/{value}"
                 name = f"{elements} {heads}:{kv_heads} {'causal' if causal else 'full'} {batch} x {length}"
                 found[name] = (batch, heads, kv_heads, length, size, value, causal)
-            for heads_of_few, length in FEW:
-                name = f"few {elements} {'causal' if causal else 'full'} {heads_of_few} heads x {length}"
-                found[name] = (1, heads_of_few, heads_of_few, length, size, value, causal)
-            for sharing, shared, length in SHARED:
-                name = f"shared {elements} {'causal' if causal else 'full'} {sharing}:{shared} x {length}"
-                found[name] = (1, sharing, shared, length, size, value, causal)
+            for kind, sequences in SEQUENCES.items():
+                for sharing, shared, length in sequences:
+                    name = f"{kind} {elements} {'causal' if causal else 'full'} {sharing}:{shared} x {length}"
+                    found[name] = (1, sharing, shared, length, size, value, causal)
     return found
 
 
@@ -110,8 +109,9 @@ def prepare_ragged(options):
 
 def prepare(options):
     entries = prepare_ragged(options) if options.ragged else []
+    kind = "few" if options.few else "shared" if options.shared else ""
     for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
-        if options.ragged or options.only not in name or name.startswith("few ") != options.few or name.startswith("shared ") != options.shared:
+        if options.ragged or options.only not in name or kind != (name.split()[0] if name.split()[0] in SEQUENCES else ""):
             continue
         if options.e4m3 and value != size:
             continue
