@@ -66,8 +66,9 @@ Result<Plan> plan_by(tuning::Advice advice, const Request& request, const Record
 
 // `tensors`: hooks read tensors of the request.
 source::HookNeeds needs_of(const Request& request, bool tensors) {
-  return {tensors, std::ranges::any_of(request.hooks,
-                                       [](const auto& hook) { return source::names_an_activation(hook.second); })};
+  source::HookNeeds needs = {.tensors = tensors};
+  for (const auto& [name, text] : request.hooks) source::add_needs(text, needs);
+  return needs;
 }
 
 constexpr std::size_t kFaultsTold = 16;

@@ -51,7 +51,8 @@ bool is_type(std::string_view word) {
 }
 
 bool is_function(std::string_view word) {
-  if (is_one_of(word, kFastFunctions) || is_one_of(word, kFunctions) || is_one_of(word, kActivations)) return true;
+  if (is_one_of(word, kFastFunctions) || is_one_of(word, kFunctions)) return true;
+  if (is_one_of(word, kActivations) || is_one_of(word, kMasks)) return true;
   return word.ends_with('f') && is_one_of(word.substr(0, word.size() - 1), kFunctions);
 }
 

@@ -14,14 +14,17 @@ namespace tma_jit::source {
 // The functions of device/tile/activation.cuh.
 inline constexpr std::array<std::string_view, 6> kActivations = {"sigmoid",   "silu",    "gelu",
                                                                  "gelu_tanh", "softcap", "softcap_approx"};
+// The functions of device/tile/packed_mask.cuh.
+inline constexpr std::array<std::string_view, 1> kMasks = {"packed"};
 
 // Succeeds if the hook's text is one expression of its parameters, operands, numbers, parentheses, the operators
 //
 //   ?:  ||  &&  |  ^  &  == !=  < > <= >=  << >>  + -  * / %  unary + - ! ~
 //
 // elements of operands (`bias[column]`), conversions to number types (`f32(a)` or `(f32)a`) and calls of CUDA's math
-// functions and of activations, nested to a depth of at most 64. Everything else fails: statements, assignments,
-// lambdas, members, pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column: ...".
+// functions, of activations and of masks, nested to a depth of at most 64. Everything else fails: statements,
+// assignments, lambdas, members, pointers, strings, and any other name. Fails with parse, as "hook NAME:line:column:
+// ...".
 [[nodiscard]] Result<void> check_expression(const Hook& hook, Operands operands = {});
 
 }  // namespace tma_jit::source

@@ -225,19 +225,20 @@ bool has_tensor_operand(const Plan& plan) {
   });
 }
 
-bool names_an_activation(std::string_view hook) {
+void add_needs(std::string_view hook, HookNeeds& needs) {
   TokenReader reader(hook);
   for (Token token = reader.next(); token.kind != Token::Kind::end; token = reader.next()) {
-    if (token.kind == Token::Kind::identifier && std::ranges::find(kActivations, token.text) != kActivations.end())
-      return true;
+    if (token.kind != Token::Kind::identifier) continue;
+    if (std::ranges::find(kActivations, token.text) != kActivations.end()) needs.activations = true;
+    if (std::ranges::find(kMasks, token.text) != kMasks.end()) needs.masks = true;
   }
-  return false;
 }
 
 std::string preamble_includes(HookNeeds needs) {
   std::string lines = "#include \"device/types.cuh\"\n";
   if (needs.tensors) lines += "#include \"device/tile/operand.cuh\"\n";
   if (needs.activations) lines += "#include \"device/tile/activation.cuh\"\n";
+  if (needs.masks) lines += "#include \"device/tile/packed_mask.cuh\"\n";
   return lines;
 }
 
@@ -252,8 +253,9 @@ std::string line_directive(std::size_t line, std::string_view file) {
 
 std::string preamble(const Plan& plan) {
   std::string text = line_directive(1, kPreambleName);
-  const bool activations = std::ranges::any_of(plan.hooks, names_an_activation, &Hook::text);
-  text += preamble_includes({has_tensor_operand(plan), activations});
+  HookNeeds needs = {.tensors = has_tensor_operand(plan)};
+  for (const Hook& hook : plan.hooks) add_needs(hook.text, needs);
+  text += preamble_includes(needs);
   if (plan.reference && !plan.hooks.empty()) text += "#include \"device/reference/mixed_types.cuh\"\n";
   if (plan.reference) text += "#define TMA_JIT_REFERENCE 1\n";
   text += constants_text(plan) + dims_text(plan);

@@ -17,9 +17,10 @@ inline constexpr std::string_view kPreambleName = "preamble";
 struct HookNeeds {
   bool tensors = false;      // they read tensors of their own
   bool activations = false;  // they call functions of device/tile/activation.cuh
+  bool masks = false;        // they call functions of device/tile/packed_mask.cuh
   bool operator==(const HookNeeds&) const = default;
   bool operator<(const HookNeeds& other) const {
-    return std::tie(tensors, activations) < std::tie(other.tensors, other.activations);
+    return std::tie(tensors, activations, masks) < std::tie(other.tensors, other.activations, other.masks);
   }
 };
 
@@ -27,8 +28,8 @@ struct HookNeeds {
 std::string preamble_includes(HookNeeds needs);
 // Returns whether a plan's hooks read tensors.
 bool has_tensor_operand(const Plan& plan);
-// Returns whether a hook's text calls an activation.
-bool names_an_activation(std::string_view hook);
+// Adds what the functions need that a hook's text calls.
+void add_needs(std::string_view hook, HookNeeds& needs);
 
 // Ends with `#line 1 "FILE"`, so that the template's text can follow unchanged.
 std::string preamble(const Plan& plan);

@@ -75,4 +75,17 @@ TEST_CASE("a mask reads an operand of the queries once for each row and spills n
   CHECK(cubin->resources.spill_load_bytes == 0);
 }
 
+TEST_CASE("a mask of bits reads a word once for its 32 keys, and spills nothing") {
+  Engine engine(options());
+  const Plan plan = planned(engine, {{"mask", "packed(blocks[0, q / 128, k / 64], bits[0, q, k / 32], k)"}},
+                            {"blocks : u8[1, ceil_div(M, 128), ceil_div(N, 64)]", "bits : s32[1, M, ceil_div(N, 32)]"});
+  constexpr std::size_t kPlaces = 2, kWords = 2 * 128 / 32;  // of a tile's first step and the others; of a thread
+  constexpr std::size_t kTable = 2;                          // of the steps that the mask leaves
+  CHECK(count_of(plan, engine, "ld.global.u32") <= kPlaces * kWords + kTable);
+  const auto cubin = engine.build(plan);
+  REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
+  CHECK(cubin->resources.spill_store_bytes == 0);
+  CHECK(cubin->resources.spill_load_bytes == 0);
+}
+
 }  // namespace tma_jit

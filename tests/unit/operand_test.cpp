@@ -249,11 +249,12 @@ TEST_CASE("the operands of generic hooks, which are called for many elements wit
   CHECK(member(true) == "Operand<f32, 1, f64, true> bias");
 }
 
-TEST_CASE("the activations are included if a hook names one") {
-  const auto included = [](const std::string& text) {
+TEST_CASE("the header of a function is included if a hook names it") {
+  const auto included = [](const std::string& text, const char* header = "activation") {
     const Result<Plan> planned = plan(kHooked, with({}, text));
     REQUIRE_MESSAGE(planned, planned.error().text());
-    return source::preamble(*planned).find("#include \"device/tile/activation.cuh\"") != std::string::npos;
+    const std::string line = std::string("#include \"device/tile/") + header + ".cuh\"";
+    return source::preamble(*planned).find(line) != std::string::npos;
   };
   CHECK(included("silu(x)"));
   CHECK(included("x * sigmoid(2 * x)"));
@@ -261,6 +262,9 @@ TEST_CASE("the activations are included if a hook names one") {
   CHECK(included("softcap_approx(x, 2)"));
   CHECK_FALSE(included("x /* silu */ * 2"));
   CHECK_FALSE(included("my_gelu(x)"));
+  CHECK(included("x * packed(1, 2, column)", "packed_mask"));
+  CHECK_FALSE(included("x * packed(1, 2, column)"));
+  CHECK_FALSE(included("silu(x)", "packed_mask"));
 }
 
 TEST_CASE("a reference's operands come as f64, integers as they are") {

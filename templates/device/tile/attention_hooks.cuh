@@ -3,6 +3,7 @@
 // q sees key k. Positions are those of the keys: the last query is at the last key. Hooks is the template's.
 #include "device/tile/capped_score.cuh"
 #include "device/tile/interval.cuh"
+#include "device/tile/packed_mask.cuh"
 
 #ifndef TMA_JIT_REFERENCE
 
@@ -38,6 +39,22 @@ template <class H> __device__ constexpr bool is_same_for_heads(const H*, long) {
   return false;
 }
 constexpr bool kMaskSameForHeads = is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
+
+// Returns which of 32 keys a query sees if the mask's text is `packed` and nothing else; otherwise an Unpacked, whose
+// bits mean nothing.
+struct Unpacked : SeenKeys {};
+template <class H>
+__device__ inline auto seen_keys(const H& hooks, s32 q, const Keys32& keys, s32 head, int)
+    -> decltype(SeenKeys(hooks.mask_of(q, keys, head))) {
+  return hooks.mask_of(q, keys, head);
+}
+template <class H> __device__ inline Unpacked seen_keys(const H&, s32, const Keys32&, s32, long) {
+  return {};
+}
+template <class H>
+constexpr bool kMaskOfBits =
+    ptx::kSame<decltype(seen_keys(*static_cast<const H*>(nullptr), 0, *static_cast<const Keys32*>(nullptr), 0, 0)),
+               SeenKeys>;
 
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
@@ -83,7 +100,31 @@ template <class Work> struct ScoreHooks {
       map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.score(x * scale, q, k, head); });
   }
   template <class Scores> __device__ void apply_mask(Scores& s, int row, int key, f32 hidden) const {
+    if constexpr (kMaskOfBits<Hooks> && BN % 32 == 0 && Scores::Layout::kColumns % 32 == 0)
+      if (apply_bits(s, row, key, hidden)) return;
     map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.mask(q, k, head) != 0 ? x : hidden; });
+  }
+  // Hides what the mask does by its bits; `key` is a multiple of 32. Returns false and does nothing if the mask's text
+  // divides 32 keys among several words.
+  template <class Scores> __device__ bool apply_bits(Scores& s, int row, int key, f32 hidden) const {
+    using Layout = typename Scores::Layout;
+    constexpr int kWords = Layout::kColumns / 32;
+    bool together = true;
+    u32 seen[Layout::kRowSlots][kWords];
+#pragma unroll
+    for (int r = 0; r < Layout::kRowSlots; ++r) {
+      const int query = row + Layout::row(r), q = work.position(query), head = work.head_of(query);
+#pragma unroll
+      for (int w = 0; w < kWords; ++w)
+        seen[r][w] = seen_keys(hooks, q, Keys32{key + w * 32, together}, head, 0).bits >> Layout::column(0);
+    }
+    if (!together) return false;
+#pragma unroll
+    for (int i = 0; i < Layout::kRegisters; ++i) {
+      const int column = Layout::across(i);
+      s.x[i] = (seen[Layout::slot(i)][column / 32] >> (column % 32) & 1) != 0 ? s.x[i] : hidden;
+    }
+    return true;
   }
   // Both, and what the tile's own limits hide; `whole` says that the mask and these hide none.
   template <class Scores> __device__ void apply(Scores& s, f32 scale, int row, int key, bool whole, f32 hidden) const {
