@@ -4,7 +4,7 @@
     d = tma_jit.torch.gemm(a, b, epilogue="fmaxf(x + bias[column], 0)", bias=bias)
     swish = tma_jit.torch.op("mine::swish", "map", hooks={"apply": "a / (1 + __expf(-a))"})
 
-Results are new tensors; none of these operators is differentiable.
+Results are new tensors. All but those that `op` makes are differentiable, gemm without an epilogue.
 """
 from __future__ import annotations
 
@@ -16,50 +16,13 @@ from typing import Any
 
 import torch
 
-from ._native import Function
+from ._torch_attention import attention
+from ._torch_calls import NAMES, TYPES, call, engine_of, use
 from .engine import Engine
 
-_TYPES = {"u8": torch.uint8, "s8": torch.int8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64, "f16": torch.float16,
-          "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
-_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+__all__ = ["attention", "engine_of", "gemm", "layer_norm", "op", "rms_norm", "softmax", "use"]
+
 _Form = tuple[tuple[Any, ...], torch.dtype]  # the extents, which may be symbolic, and the type of a tensor
-_engines: dict[torch.device, Engine] = {}
-_functions: dict[tuple[Any, ...], Function] = {}
-
-
-def use(device: str | torch.device, engine: Engine) -> None:
-    """Has operators on tensors of a device run on this engine: for options of its own, or an emulated device for "cpu"."""
-    device = torch.device(device)
-    if device.type == "cuda" and device.index is None:
-        device = torch.device("cuda", torch.cuda.current_device())
-    _engines[device] = engine
-    _functions.clear()
-
-
-def engine_of(device: torch.device) -> Engine:
-    """The engine whose device holds the tensors of `device`; one is made for a GPU that has none."""
-    if device not in _engines:
-        if device.type != "cuda":
-            raise ValueError(f"no engine serves tensors on {device}: tma_jit.torch.use('cpu', tma_jit.Engine('emulator:sm_90a')) "
-                             "emulates one")
-        _engines[device] = Engine(device)
-    return _engines[device]
-
-
-def _function(device: torch.device, kernel: str, parts: tuple[tuple[str, Any], ...], scalars: Mapping[str, Any]) -> Function:
-    """One function serves all values of scalars. `parts` are the keywords of a request, with tuples of pairs in place of dictionaries."""
-    key = (device, kernel, parts)
-    if key not in _functions:
-        given = {name: dict(part) if name != "operands" else list(part) for name, part in parts if part}
-        _functions[key] = engine_of(device).function(kernel, scalars=scalars, **given)
-    return _functions[key]
-
-
-def _call(kernel: str, parts: tuple[tuple[str, Any], ...], tensors: Mapping[str, torch.Tensor], device: torch.device,
-          scalars: Mapping[str, Any] | None = None) -> None:
-    function = _function(device, kernel, parts, scalars or {})
-    stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None
-    function(*(tensors.get(name) for name in function.tensors), stream=stream, scalars=scalars)
 
 
 def _pairs(values: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
@@ -114,15 +77,15 @@ class _File:
             if len(declared["shape"]) != len(shape):
                 return None
             names |= {extent["text"]: size for extent, size in zip(declared["shape"], shape) if extent["text"].isidentifier()}
-            known.setdefault(declared["type"], _NAMES.get(dtype, str(dtype)))
+            known.setdefault(declared["type"], NAMES.get(dtype, str(dtype)))
         return [(tuple(_value(extent["text"], names) for extent in output["shape"]),
-                 _TYPES[self._type(output["type"], known, inputs[0][1])]) for output in self.outputs]
+                 TYPES[self._type(output["type"], known, inputs[0][1])]) for output in self.outputs]
 
     def _type(self, name: str, known: Mapping[str, str], first: torch.dtype) -> str:
         """A type that no input determines is the first input's where the kernel can have that, else the default."""
         for declared in self.declared["types"]:
             if declared["name"] == name and name not in known:
-                like = _NAMES.get(first)
+                like = NAMES.get(first)
                 return like if like in declared["choices"] else str(declared["default"])
         return known.get(name, name)
 
@@ -179,73 +142,112 @@ def op(name: str, kernel: str, *, hooks: Mapping[str, str] | None = None, params
         file, made = known_forms(tuple((tensor.shape, tensor.dtype) for tensor in given))
         results = [given[0].new_empty(shape, dtype=dtype) for shape, dtype in made]
         tensors = dict(zip(inputs, given)) | {output["name"]: result for output, result in zip(file.outputs, results)}
-        _call(kernel, same, tensors, given[0].device, values)
+        call(kernel, same, tensors, given[0].device, values)
         return results[0] if single else tuple(results)
 
     torch.library.register_fake(name, fake)
     torch.library.impl(name, ("CPU", "CUDA"), real)
     namespace, short = name.split("::")
-    return getattr(getattr(torch.ops, namespace), short)  # type: ignore[no-any-return]
+    return getattr(getattr(torch.ops, namespace), short)
 
 
 _softmax = op("tma_jit::softmax", "softmax")
 _rms_norm = op("tma_jit::rms_norm", "rms_norm")
 _layer_norm = op("tma_jit::layer_norm", "layer_norm", params={"AFFINE": 2})
-_attention = op("tma_jit::attention", "attention")
-_causal_attention = op("tma_jit::causal_attention", "attention", params={"CAUSAL": 1})
 
-torch.library.define("tma_jit::gemm", "(Tensor A, Tensor B, Tensor[] read, str[] operands, str epilogue, ScalarType dtype) -> Tensor")
+_softmax_backward = op("tma_jit::softmax_backward", "softmax_backward")
+_rms_norm_backward = op("tma_jit::rms_norm_backward", "rms_norm_backward")
+_layer_norm_backward = op("tma_jit::layer_norm_backward", "layer_norm_backward", params={"AFFINE": 2})
+
+
+def _keep_result(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    ctx.save_for_backward(output)
+
+
+def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    ctx.eps = inputs[-1]
+    ctx.save_for_backward(*inputs[:2])
+
+
+torch.library.register_autograd("tma_jit::softmax", lambda ctx, dy: _softmax_backward(*ctx.saved_tensors, dy.contiguous()),
+                                setup_context=_keep_result)
+torch.library.register_autograd("tma_jit::rms_norm", lambda ctx, dy: (
+    *_rms_norm_backward(*ctx.saved_tensors, dy.contiguous(), ctx.eps), None), setup_context=_keep_inputs)
+torch.library.register_autograd("tma_jit::layer_norm", lambda ctx, dy: (
+    *_layer_norm_backward(*ctx.saved_tensors, dy.contiguous(), ctx.eps), None), setup_context=_keep_inputs)
+
+# The first factor is [K, M] where `turned` says so, and the second [K, N].
+torch.library.define("tma_jit::gemm", "(Tensor a, Tensor b, bool[2] turned, Tensor[] read, str[] operands, str epilogue, "
+                     "ScalarType dtype) -> Tensor")
 
 
 @torch.library.register_fake("tma_jit::gemm")
-def _fake_gemm(a: torch.Tensor, b: torch.Tensor, read: list[torch.Tensor], operands: list[str], epilogue: str,
+def _fake_gemm(a: torch.Tensor, b: torch.Tensor, turned: list[bool], read: list[torch.Tensor], operands: list[str], epilogue: str,
                dtype: torch.dtype) -> torch.Tensor:
-    return a.new_empty((a.shape[0], b.shape[0]), dtype=dtype)
+    return a.new_empty((a.shape[int(turned[0])], b.shape[int(turned[1])]), dtype=dtype)
 
 
 @torch.library.impl("tma_jit::gemm", ("CPU", "CUDA"))
-def _gemm(a: torch.Tensor, b: torch.Tensor, read: list[torch.Tensor], operands: list[str], epilogue: str,
+def _gemm(a: torch.Tensor, b: torch.Tensor, turned: list[bool], read: list[torch.Tensor], operands: list[str], epilogue: str,
           dtype: torch.dtype) -> torch.Tensor:
-    d = a.new_empty((a.shape[0], b.shape[0]), dtype=dtype)
+    d = _fake_gemm(a, b, turned, read, operands, epilogue, dtype)
+    names = ["AT" if turned[0] else "A", "BT" if turned[1] else "B"]
+    tensors = {names[0]: a, names[1]: b, "D": d} | {each.split(" ")[0]: tensor for each, tensor in zip(operands, read)}
+    params = tuple((param, 1) for param, is_turned in zip(("TA", "TB"), turned) if is_turned)
     hooks = (("epilogue", epilogue),) if epilogue else ()
-    tensors = {"A": a, "B": b, "D": d} | {each.split(" ")[0]: tensor for each, tensor in zip(operands, read)}
-    _call("gemm", (("hooks", hooks), ("operands", tuple(operands))), tensors, a.device)
+    call("gemm", (("hooks", hooks), ("operands", tuple(operands)), ("params", params)), tensors, a.device)
     return d
+
+
+class _Gemm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        ctx.save_for_backward(a, b)
+        result: torch.Tensor = torch.ops.tma_jit.gemm(a, b, [False, False], [], [], "", dtype)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, dd: torch.Tensor) -> tuple[Any, ...]:
+        a, b = ctx.saved_tensors
+        dd = dd.contiguous()
+        da = torch.ops.tma_jit.gemm(dd.to(a.dtype), b, [False, True], [], [], "", a.dtype) if ctx.needs_input_grad[0] else None
+        db = torch.ops.tma_jit.gemm(dd.to(b.dtype), a, [True, True], [], [], "", b.dtype) if ctx.needs_input_grad[1] else None
+        return da, db, None
 
 
 def gemm(a: torch.Tensor, b: torch.Tensor, *, epilogue: str = "", dtype: torch.dtype | None = None,
          **read: torch.Tensor) -> torch.Tensor:
     """epilogue(a @ b.T). The expression sees x, row and column, and the tensors given by name: vectors of b.shape[0] elements
     as bias[column], matrices as up[row, column]."""
+    dtype = dtype or (a.dtype if a.dtype in (torch.bfloat16, torch.float16) else torch.bfloat16)
+    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
+        if epilogue:
+            raise RuntimeError("gemm has derivatives without an epilogue only: apply the expression to its result, or detach a and b")
+        product: torch.Tensor = _Gemm.apply(a, b, dtype)
+        return product
     kinds = {name: "[N]" if tensor.dim() == 1 else "[M, N]" for name, tensor in read.items()}
-    operands = [f"{name} : {_NAMES[tensor.dtype]}{kinds[name]}" for name, tensor in read.items()]
-    result: torch.Tensor = torch.ops.tma_jit.gemm(a, b, list(read.values()), operands, epilogue, dtype or (
-        a.dtype if a.dtype in (torch.bfloat16, torch.float16) else torch.bfloat16))
+    operands = [f"{name} : {NAMES[tensor.dtype]}{kinds[name]}" for name, tensor in read.items()]
+    result: torch.Tensor = torch.ops.tma_jit.gemm(a, b, [False, False], list(read.values()), operands, epilogue, dtype)
     return result
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    return x.flatten(0, -2) if x.dim() > 1 else x[None]
 
 
 def softmax(x: torch.Tensor) -> torch.Tensor:
     """torch.softmax(x, -1)."""
-    result: torch.Tensor = _softmax(x.reshape(-1, x.shape[-1])).reshape(x.shape)
+    result: torch.Tensor = _softmax(_rows(x)).reshape(x.shape)
     return result
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
     """torch.nn.functional.rms_norm over the last dimension."""
-    result: torch.Tensor = _rms_norm(x.reshape(-1, x.shape[-1]), weight, eps).reshape(x.shape)
+    result: torch.Tensor = _rms_norm(_rows(x), weight, eps).reshape(x.shape)
     return result
 
 
 def layer_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
     """torch.nn.functional.layer_norm over the last dimension."""
-    result: torch.Tensor = _layer_norm(x.reshape(-1, x.shape[-1]), weight, bias, eps).reshape(x.shape)
-    return result
-
-
-def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool = False,
-              scale: float | None = None) -> torch.Tensor:
-    """Attention of [..., heads, queries, elements]; heads of queries may share keys and values."""
-    attend = _causal_attention if causal else _attention
-    flat = [tensor.reshape(-1, *tensor.shape[-2:]) for tensor in (q, k, v)]
-    result: torch.Tensor = attend(*flat, q.shape[-1] ** -0.5 if scale is None else scale).reshape(q.shape)
+    result: torch.Tensor = _layer_norm(_rows(x), weight, bias, eps).reshape(x.shape)
     return result

@@ -10,6 +10,7 @@ except ImportError:
 from torch.nn import functional
 
 import tma_jit.torch as operators
+from tma_jit._torch_calls import functions
 
 
 def close(a, b, tolerance=1e-5):
@@ -45,6 +46,92 @@ def test_attention():
         check(close(operators.attention(q, k, v, causal=causal), expected.bfloat16(), 2e-2), f"attention, causal {causal}")
 
 
+def same_gradients(made, expected, inputs, tolerance):
+    """Whether two functions of the same tensors have the same gradients."""
+    grads = []
+    for function in (made, expected):
+        own = [x.detach().clone().requires_grad_() for x in inputs]
+        result = function(*own)
+        torch.manual_seed(5)
+        result.backward(torch.randn(result.shape).to(result.dtype))
+        grads.append([x.grad for x in own])
+    return all(close(x, y, tolerance) for x, y in zip(*grads))
+
+
+def test_gradients():
+    x, w, b = torch.randn(2, 3, 33), torch.randn(33), torch.randn(33)
+    check(same_gradients(operators.softmax, lambda x: torch.softmax(x, -1), [x], 1e-5), "softmax")
+    check(same_gradients(operators.rms_norm, lambda x, w: functional.rms_norm(x, (33,), w, 1e-5), [x, w], 1e-4), "rms_norm")
+    check(same_gradients(operators.layer_norm, lambda x, w, b: functional.layer_norm(x, (33,), w, b), [x, w, b], 1e-4), "layer_norm")
+    factors = [torch.randn(rows, 64).bfloat16() for rows in (48, 72)]
+    check(same_gradients(operators.gemm, lambda a, b: a @ b.T, factors, 0.25), "gemm")
+    a, b = (x.requires_grad_() for x in factors)
+    check("without an epilogue" in str(failure_of(lambda: operators.gemm(a, b, epilogue="x * 2"), RuntimeError)), "an epilogue")
+
+
+def attended(q, k, v, seen, bias, sink=None):
+    """Attention of f32 by PyTorch's own functions."""
+    k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], 1) for x in (k, v))
+    scores = (q @ k.mT * q.shape[-1] ** -0.5 + bias).masked_fill(~seen, float("-inf"))
+    if sink is not None:
+        scores = torch.cat((scores, sink[None, :, None, None].expand(*scores.shape[:-1], 1)), -1)
+        return (scores.softmax(-1)[..., :-1] @ v)
+    return scores.softmax(-1) @ v
+
+
+def test_attention_by_texts():
+    """Masks, scores, sinks and their gradients, by operators that were given numbers and tensors."""
+    tokens, heads = 70, 4
+    position = torch.arange(tokens)
+    distance = position[:, None] - position
+    slope, document = torch.rand(heads), position // 20
+    allowed = (torch.rand(tokens, tokens) < 0.5) | (distance == 0)
+    causal, sink, flat = distance >= 0, torch.randn(heads), torch.zeros(())
+    cases = {
+        "window": ({"mask": "k <= q && q - k < window", "window": 30}, causal & (distance < 30), flat),
+        "tensors": ({"mask": "document[q] == document[k]", "document": document.int()}, document[:, None] == document, flat),
+        "any mask": ({"mask": "allowed[q, k] != 0", "allowed": allowed}, allowed, flat),
+        "heads": ({"causal": True, "score": "s - slope[head % per] * (q - k)", "slope": slope}, causal, -slope[:, None, None] * distance),
+        "sinks": ({"causal": True, "sink": sink}, causal, flat)}
+    for name, (texts, seen, bias) in cases.items():
+        inputs = [torch.randn(2, of, tokens, 64).bfloat16().requires_grad_() for of in (heads, 2, 2)]
+        exact = [x.detach().float().requires_grad_() for x in inputs]
+        sinks = [texts["sink"].clone().requires_grad_() for _ in range(2)] if "sink" in texts else [None, None]
+        made = operators.attention(*inputs, **texts | ({"sink": sinks[0]} if "sink" in texts else {}))
+        expected = attended(*exact, seen, bias, sinks[1])
+        check(close(made, expected.bfloat16(), 3e-2), name)
+        gradient = torch.randn(made.shape)
+        made.backward(gradient.bfloat16()), expected.backward(gradient)
+        for x, y in zip(inputs, exact):
+            check(close(x.grad, y.grad.bfloat16(), 0.1), f"gradients, {name}: {(x.grad - y.grad).abs().max()}")
+        if sinks[0] is not None:
+            check(close(*(x.grad for x in sinks), 0.2), f"gradient of the sink: {sinks[0].grad} {sinks[1].grad}")
+    with torch.no_grad():
+        check(not operators.attention(*inputs).requires_grad, "no gradients are asked for")
+
+
+def test_attention_refuses():
+    q = torch.randn(1, 2, 8, 64).bfloat16()
+    slope = torch.rand(2, requires_grad=True)
+    check("detach slope" in str(failure_of(lambda: operators.attention(q, q, q, score="s - slope[head]", slope=slope), ValueError)),
+          "a tensor that a text reads has no gradient")
+    check("hook mask:1:5" in str(failure_of(lambda: operators.attention(q, q, q, mask="k < n"), tma_jit.Error)), "an unknown name")
+
+
+def test_attention_compiles():
+    q, k, v = (torch.randn(1, 2, 40, 64).bfloat16().requires_grad_() for _ in range(3))
+
+    def loss(q, k, v, window):
+        return operators.attention(q, k, v, mask="k <= q && q - k < window", window=window).float().square().sum()
+
+    plain = torch.autograd.grad(loss(q, k, v, 16), (q, k, v))
+    compiled = torch.autograd.grad(torch.compile(loss, backend="aot_eager", fullgraph=True)(q, k, v, 16), (q, k, v))
+    check(all(torch.equal(x, y) for x, y in zip(plain, compiled)), "gradients of a compiled graph")
+    given = ([], [16], ["window"], ["mask=k <= q && q - k < window"], False, 0.125)
+    flat = [x[0].detach() for x in (q, k, v)]
+    torch.library.opcheck(torch.ops.tma_jit.attention.default, (*flat, None, *given, True))
+
+
 def test_any_kernel():
     swish = operators.op("tests::swish", "map", hooks={"apply": "a / (1 + __expf(-a))"})
     for x in (torch.randn(100), torch.randn(3, 40)[:, :33]):
@@ -62,12 +149,12 @@ def test_scalars():
     scaled = operators.op("tests::times", "map", hooks={"apply": "alpha * a"}, operands=["alpha : f32"])
     x, w = torch.randn(33), torch.randn(4, 33)
     scaled(x, 1.0), operators.rms_norm(w, x, 1.0)
-    made = len(operators._functions)
+    made = len(functions)
     for value in (0.5, -3.0, 0.25):
         check(close(scaled(x, value), value * x), f"alpha = {value}")
     for value in (0.5, 2.0, 0.25):
         check(close(operators.rms_norm(w, x, value), functional.rms_norm(w, (33,), x, value)), f"eps = {value}")
-    check(len(operators._functions) == made, "one function serves all values")
+    check(len(functions) == made, "one function serves all values")
 
 
 def test_compile():

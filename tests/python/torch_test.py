@@ -43,6 +43,23 @@ def test_gemm():
     check(torch.equal(other, d), "gemm into a rebound tensor")
 
 
+def test_attention():
+    """Attention and its gradients, with a window, beside PyTorch's with a mask of f32."""
+    import tma_jit.torch
+    tma_jit.torch.use("cuda", ENGINE)
+    position = torch.arange(500, device="cuda")
+    distance = position[:, None] - position
+    inputs = [torch.randn(2, heads, 500, 128, device="cuda").bfloat16().requires_grad_() for heads in (8, 2, 2)]
+    exact = [x.detach().float().requires_grad_() for x in inputs]
+    made = tma_jit.torch.attention(*inputs, mask="k <= q && q - k < window", window=100)
+    wanted = torch.nn.functional.scaled_dot_product_attention(
+        *exact, attn_mask=(distance >= 0) & (distance < 100), enable_gqa=True)
+    gradient = torch.randn_like(made)
+    made.backward(gradient), wanted.backward(gradient.float())
+    pairs = [(made, wanted), *((x.grad, y.grad) for x, y in zip(inputs, exact))]
+    check(all((x.float() - y).norm() < 0.01 * y.norm() for x, y in pairs), "attention and its gradients")
+
+
 class Interface:
     """An array of a library that has nothing but CUDA's array interface."""
 
