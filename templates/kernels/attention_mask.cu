@@ -24,8 +24,8 @@
 
 #ifndef TMA_JIT_REFERENCE
 
-// Each lane of a warp evaluates one of 32 keys, and keeps one of the row's WORDS words: what its words of all rows have in
-// common says of which blocks some or all keys are seen.
+// Each lane of a warp evaluates one of 32 keys, and keeps one of the row's WORDS words: what its words of all rows have
+// in common says of which blocks some or all keys are seen.
 extern "C" __global__ __launch_bounds__(THREADS) void attention_mask(View<s32, 3> BITS, View<u8, 3> BLOCKS,
                                                                      const Dims dims,
                                                                      const __grid_constant__ Hooks hooks) {
@@ -59,7 +59,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void attention_mask(View<s32, 3
   if (word >= words) return;
   const u32 some = seen[word] | seen[word + 1], lacks = hidden[word] | hidden[word + 1];
   BLOCKS.data[head * BLOCKS.stride[0] + tile * BLOCKS.stride[1] + (first / 64 + block) * BLOCKS.stride[2]] =
-      some == 0 ? kSeenNone : lacks != 0 ? kSeenSome : kSeenAll;
+      some == 0    ? kSeenNone
+      : lacks != 0 ? kSeenSome
+                   : kSeenAll;
 }
 
 #else
@@ -83,8 +85,9 @@ extern "C" __global__ void attention_mask_reference(View<f64, 3> BITS, View<f64,
           BITS.data[head * BITS.stride[0] + row * BITS.stride[1] + w * BITS.stride[2]] = static_cast<s32>(word);
         }
       }
-      BLOCKS.data[head * BLOCKS.stride[0] + tile * BLOCKS.stride[1] + block * BLOCKS.stride[2]] =
-          !some ? kSeenNone : all ? kSeenAll : kSeenSome;
+      BLOCKS.data[head * BLOCKS.stride[0] + tile * BLOCKS.stride[1] + block * BLOCKS.stride[2]] = !some ? kSeenNone
+                                                                                                  : all ? kSeenAll
+                                                                                                        : kSeenSome;
     }
   }
 }

@@ -35,19 +35,19 @@ std::vector<std::string> packed(const Problem& problem, const std::string& devic
   check_passes({"attention_mask", kDevice, device, "HEADS=1", fmt::format("M={}", problem.queries),
                 fmt::format("N={}", problem.keys), "--hook", "mask=" + problem.mask, "--out", "BITS=" + bits, "--out",
                 "BLOCKS=" + blocks});
-  return {"--hook",
-          fmt::format("mask=packed(blocks[0, (q - first) / 128, k / 64], bits[0, q - first, k / {}], k)",
-                      problem.divisor),
-          "--operand",
-          fmt::format("first : s32 = {}", problem.keys - problem.queries),
-          "--operand",
-          "blocks : u8[1, ceil_div(M, 128), ceil_div(N, 64)]",
-          "--operand",
-          "bits : s32[1, M, ceil_div(N, 32)]",
-          "--in",
-          "blocks=" + blocks,
-          "--in",
-          "bits=" + bits};
+  return {
+      "--hook",
+      fmt::format("mask=packed(blocks[0, (q - first) / 128, k / 64], bits[0, q - first, k / {}], k)", problem.divisor),
+      "--operand",
+      fmt::format("first : s32 = {}", problem.keys - problem.queries),
+      "--operand",
+      "blocks : u8[1, ceil_div(M, 128), ceil_div(N, 64)]",
+      "--operand",
+      "bits : s32[1, M, ceil_div(N, 32)]",
+      "--in",
+      "blocks=" + blocks,
+      "--in",
+      "bits=" + bits};
 }
 
 }  // namespace
@@ -78,9 +78,15 @@ TEST_CASE("attention by a mask's bits has the bits of attention by its text, wha
       if (!testing::takes(cell++)) return;
       const std::vector<std::string> by_bits = packed(problem, device);
       const auto attend = [&](const std::vector<std::string>& mask, const std::string& result) {
-        std::vector<std::string> words = {"attention", kDevice, device, "HEADS=2", "KV_HEADS=1",
-                                          fmt::format("M={}", problem.queries), fmt::format("N={}", problem.keys),
-                                          "--out", "O=" + result};
+        std::vector<std::string> words = {"attention",
+                                          kDevice,
+                                          device,
+                                          "HEADS=2",
+                                          "KV_HEADS=1",
+                                          fmt::format("M={}", problem.queries),
+                                          fmt::format("N={}", problem.keys),
+                                          "--out",
+                                          "O=" + result};
         words.insert(words.end(), size.begin(), size.end());
         words.insert(words.end(), mask.begin(), mask.end());
         check_passes(words);

@@ -17,8 +17,8 @@ __device__ constexpr Truth packed(Interval block, Interval, Interval) {
   return {block.hi > kSeenNone, block.lo == kSeenAll};
 }
 
-// The keys from `first` on, a multiple of 32. `together` becomes false if they are divided by a number that divides them
-// among several elements.
+// The keys from `first` on, a multiple of 32. `together` becomes false if they are divided by a number that divides
+// them among several elements.
 struct Keys32 {
   s32 first;
   bool& together;
