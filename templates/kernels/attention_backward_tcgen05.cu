@@ -36,6 +36,8 @@
 //! workspace sums     STEPS * SHARES * 16384  zero           "of DQ, as the consumers' registers hold them"
 //! workspace counters (1 + 2 * KV_HEADS) * 4  zero  "items that have been drawn; shares of tiles added and pieces rounded, of each head of keys"
 //! workspace ranks    ATOMIC == 1 ? 0 : STEPS * 8  zero "tiles that have been added to the sums of a step"
+//! workspace searched given(mask) == 1 ? 12 : 0  zero "of KeySearch"
+//! workspace steps    given(mask) == 1 ? 8 * ceil_div(N, TILE) * ceil_div(ceil_div(M, STEP), 32) : 0  "that the mask leaves"
 //!
 //! launch  grid min(device.sm_count, max(TILES, KV_HEADS))  block THREADS  smem SMEM
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
@@ -48,6 +50,7 @@
 
 #include "device/epilogue/round_sums.cuh"
 #include "device/pipeline/attention_backward_tcgen05.cuh"
+#include "device/pipeline/key_search.cuh"
 #include "device/reference/attention_backward.cuh"
 #include "device/schedule/attention_backward.cuh"
 
@@ -61,7 +64,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, const __grid_constant__ CUtensorMap DO,
     View<const f32, 2> L, View<const f32, 2> DELTA, View<T, 3> DQ, View<T, 3> DK, View<T, 3> DV, u8* sums, u8* counters,
-    u8* ranks, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+    u8* ranks, u8* searched, u8* steps, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
   auto& smem = shared_memory<Smem>();
   const auto rows_of = [&](const SumsPiece&) {
     return [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
@@ -69,7 +72,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   const QuerySums to(sums, counters, ranks);
   const SumsRounder<SIZE, kOrdered, decltype(rows_of)> round = {to, scale, HD, rows_of};
   begin(smem, dims);
-  make_gradients(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
+  const KeySearch<Items::Work> search(dims, hooks, searched, steps);
+  search.begin();
+  make_gradients(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks, search);
   end(smem);
 }
 

@@ -58,6 +58,8 @@
 //! workspace ranks    ATOMIC == 1 ? 0 : STEPS * SUMS * 8  zero "tiles that have been added to the sums of a step"
 //! workspace parts    SPLIT == 1 ? 0 : SPLIT * KV_HEADS * N * (HD + HV) * 4  "sums of DK and DV"
 //! workspace stored   SPLIT == 1 ? 0 : 8 * KV_HEADS  zero "warps that have stored such sums, and pieces rounded, of each head of keys"
+//! workspace searched given(mask) == 1 ? 12 : 0  zero "of KeySearch"
+//! workspace steps    given(mask) == 1 ? 8 * ceil_div(N, TILE) * ceil_div(ceil_div(M, STEP), 32) : 0  "that the mask leaves"
 //!
 //! launch  grid min(device.sm_count, max(TILES, KV_HEADS))  block THREADS  smem SMEM
 //! work    flops HEADS * M * N * (6 * HD + 4 * HV) / (1 + CAUSAL)  bytes ((2 * HEADS * M + 2 * KV_HEADS * N) * HD + (HEADS * M + 2 * KV_HEADS * N) * HV) * sizeof(T) + 8 * HEADS * M * (1 + HD)
@@ -76,6 +78,7 @@
 
 #include "device/epilogue/round_keys.cuh"
 #include "device/pipeline/attention_backward_consumers_wgmma.cuh"
+#include "device/pipeline/key_search.cuh"
 #include "device/reference/attention_backward.cuh"
 #include "device/schedule/attention_backward.cuh"
 
@@ -89,9 +92,12 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
     const __grid_constant__ CUtensorMap Q, const __grid_constant__ CUtensorMap K, const __grid_constant__ CUtensorMap V,
     View<const f32, 1> SQ, View<const f32, 1> SK, View<const f32, 1> SV, const __grid_constant__ CUtensorMap DO,
     View<const f32, 2> L, View<const f32, 2> DELTA, View<T, 3> DQ, View<T, 3> DK, View<T, 3> DV, u8* sums, u8* counters,
-    u8* ranks, u8* parts, u8* stored, f32 scale, const Dims dims, const __grid_constant__ Hooks hooks) {
+    u8* ranks, u8* parts, u8* stored, u8* searched, u8* steps, f32 scale, const Dims dims,
+    const __grid_constant__ Hooks hooks) {
   auto& smem = shared_memory<Smem>();
   if (threadIdx.x == 0) smem.init(dims);
+  const KeySearch<Items::Work> search(dims, hooks, searched, steps);
+  search.begin();
   __syncthreads();
   const auto rows_of = [&](const SumsPiece&) {
     return [&](int head) { return View<T, 2>{DQ.data + head * DQ.stride[0], {DQ.stride[1], 1}}; };
@@ -100,11 +106,11 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_backward(
   const SumsRounder<SIZE, kOrdered, decltype(rows_of), SUMS> round = {to, scale, HD, rows_of};
   const StepMaps from = {Q, K, V, DO, L, DELTA};
   if constexpr (SPLIT == 1) {
-    make_gradients<GradientsBy>(smem, from, round, DK, DV, to, scale, dims, hooks);
+    make_gradients<GradientsBy>(smem, from, round, DK, DV, to, scale, dims, hooks, search);
   } else {
     const KeysRounder<SPLIT, decltype(round)> all = {
         round, reinterpret_cast<f32*>(parts), reinterpret_cast<u32*>(stored), DK, DV, dims};
-    make_gradients<GradientsBy>(smem, from, all, all.key_parts(), all.value_parts(), to, scale, dims, hooks);
+    make_gradients<GradientsBy>(smem, from, all, all.key_parts(), all.value_parts(), to, scale, dims, hooks, search);
   }
 }
 

@@ -78,7 +78,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void attention_ragged_backwa
   };
   const QuerySums to(sums, counters, ranks);
   const SumsRounder<SIZE, kOrdered, decltype(rows_of)> round = {to, scale, HD, rows_of};
-  make_gradients<GradientsBy>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks);
+  make_gradients<GradientsBy>(smem, {Q, K, V, DO, L, DELTA}, round, DK, DV, to, scale, dims, hooks, OwnSearch(hooks));
 }
 
 #endif

@@ -1,4 +1,5 @@
-// What attention by wgmma computes and reads for each score, whatever its hooks. Needs NVRTC.
+// What attention by wgmma computes and reads for each score, whatever its hooks, and that its masks fit in registers.
+// Needs NVRTC.
 #include <doctest/doctest.h>
 
 #include <tma_jit/engine.h>
@@ -20,13 +21,14 @@ Options options() {
   return made;
 }
 
-Plan planned(Engine& engine, const std::map<std::string, std::string>& hooks,
-             const std::vector<std::string>& operands) {
+Plan planned(Engine& engine, const std::map<std::string, std::string>& hooks, const std::vector<std::string>& operands,
+             const std::string& kernel = "attention",
+             const std::map<std::string, std::int64_t>& params = {{"HD", 128}, {"CAUSAL", 1}}) {
   Request request;
-  request.kernel = "attention";
-  request.file = "attention_wgmma";
+  request.kernel = kernel;
+  request.file = kernel + "_wgmma";
   request.dims = {{"HEADS", 16}, {"KV_HEADS", 16}, {"M", 8192}, {"N", 8192}};
-  request.params = {{"HD", 128}, {"CAUSAL", 1}};
+  request.params = params;
   request.hooks = hooks;
   request.operands = operands;
   auto plan = engine.plan(request);
@@ -41,6 +43,13 @@ std::size_t count_of(const Plan& plan, Engine& engine, std::string_view opcode) 
   std::size_t count = 0;
   for (std::size_t at = ptx->find(opcode); at != std::string::npos; at = ptx->find(opcode, at + 1)) ++count;
   return count;
+}
+
+void check_spills_nothing(Engine& engine, const Plan& plan) {
+  const auto cubin = engine.build(plan);
+  REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
+  CHECK(cubin->resources.spill_store_bytes == 0);
+  CHECK(cubin->resources.spill_load_bytes == 0);
 }
 
 }  // namespace
@@ -69,10 +78,7 @@ TEST_CASE("a score reads an operand of the head once a step, and converts a dist
 TEST_CASE("a mask reads an operand of the queries once for each row and spills nothing") {
   Engine engine(options());
   const Plan plan = planned(engine, {{"mask", "k >= first[q] && k <= q"}}, {"first : s32[N]"});
-  const auto cubin = engine.build(plan);
-  REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
-  CHECK(cubin->resources.spill_store_bytes == 0);
-  CHECK(cubin->resources.spill_load_bytes == 0);
+  check_spills_nothing(engine, plan);
 }
 
 TEST_CASE("a mask of bits reads a word once for its 32 keys, and spills nothing") {
@@ -82,10 +88,16 @@ TEST_CASE("a mask of bits reads a word once for its 32 keys, and spills nothing"
   constexpr std::size_t kPlaces = 2, kWords = 2 * 128 / 32;  // of a tile's first step and the others; of a thread
   constexpr std::size_t kTable = 2;                          // of the steps that the mask leaves
   CHECK(count_of(plan, engine, "ld.global.u32") <= kPlaces * kWords + kTable);
-  const auto cubin = engine.build(plan);
-  REQUIRE_MESSAGE(cubin, (cubin ? "" : cubin.error().text()));
-  CHECK(cubin->resources.spill_store_bytes == 0);
-  CHECK(cubin->resources.spill_load_bytes == 0);
+  check_spills_nothing(engine, plan);
+}
+
+TEST_CASE("gradients under a mask that reads operands spill nothing") {
+  Engine engine(options());
+  for (const std::int64_t elements : {64, 128, 192}) {
+    CAPTURE(elements);
+    check_spills_nothing(engine, planned(engine, {{"mask", "k >= first[q] && k <= q"}}, {"first : s32[N]"},
+                                         "attention_backward", {{"HD", elements}}));
+  }
 }
 
 }  // namespace tma_jit

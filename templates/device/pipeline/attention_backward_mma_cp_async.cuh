@@ -188,7 +188,7 @@ __device__ inline void make_key_gradients(Smem<R>& smem, const Work& work, const
     copy_numbers(smem.delta[slot], work.numbers_of(tensors.DELTA, step.head), first, work.queries);
   };
   const auto finish = [&](u32 slot) { queries.finish(smem.first[slot]); };
-  walk(Steps(work, hooks), load, finish, [&](u32 slot, const typename Steps::Step& step) {
+  walk(Steps(work, OwnSearch(hooks)), load, finish, [&](u32 slot, const typename Steps::Step& step) {
     Scores s = {}, ds = {};
     mma::multiply(s, smem.own_first, row, smem.first[slot]);
     mma::multiply(ds, smem.own_second, row, smem.second[slot]);

@@ -358,10 +358,10 @@ template <class Smem> class GradientAdder {
 
 // The block's body, once shared memory has been initialised; round(piece, reader, thread, barrier) rounds the sums of a
 // piece.
-template <class Smem, class Round>
+template <class Smem, class Round, class Search>
 __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<T, 3>& DK,
                                       const View<T, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
-                                      const Hooks& hooks) {
+                                      const Hooks& hooks, const Search& search) {
   constexpr bool kRagged = Smem::Work::kRagged;
   const int warp = uniform(threadIdx.x / 32);
   if (warp < kAddWarp) {
@@ -381,7 +381,7 @@ __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Ro
   } else {
     give_registers<kRoomy ? 80 : 72>();
     if (warp == kLoadWarp) {
-      GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
+      GradientProducer<kOrdered, Smem, Search>(smem, from, search).load(dims, sums.counters);
     } else if (warp == kMultiplyWarp) {
       GradientMultiplier<Smem> multiplier(smem);
       for (ItemReader items(smem); items.more(); items.next())

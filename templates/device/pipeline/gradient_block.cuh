@@ -200,15 +200,15 @@ __device__ inline void consume(Smem& smem, const Round& round, const View<E, 3>&
 // The kernel's body, once shared memory has been initialised. Consumer is a class of consumer warpgroups, of the first
 // or of the second, round(piece, reader, thread, barrier) rounds the sums of a piece, and round.made(tile) is called by
 // each of the consumers' warps when it has stored the tile's gradients of keys.
-template <template <class, int> class Consumer, class Smem, class Round, class E>
+template <template <class, int> class Consumer, class Smem, class Round, class E, class Search>
 __device__ inline void make_gradients(Smem& smem, const StepMaps& from, const Round& round, const View<E, 3>& DK,
                                       const View<E, 3>& DV, const QuerySums& sums, f32 scale, const Dims& dims,
-                                      const Hooks& hooks) {
+                                      const Hooks& hooks, const Search& search) {
   const int thread = threadIdx.x - 2 * kWarpgroup, warp = thread / 32;
   if (thread >= 0) {
     give_registers<kOtherRegisters>();
     if (warp == 0) {
-      GradientProducer<kOrdered, Smem>(smem, from, hooks).load(dims, sums.counters);
+      GradientProducer<kOrdered, Smem, Search>(smem, from, search).load(dims, sums.counters);
     } else if (warp <= kAdders) {
       add_tiles(smem, sums, warp - 1);
     } else {

@@ -108,17 +108,26 @@ template <class Smem, int Index = -1> class GradientConsumer {
     if (threadIdx.x % 32 == 0) smem_.between.given[consumer_][step % 2].arrive();
   }
 
+  // Returns which scores of the step's queries from column `first` on are seen.
+  template <class Tile>
+  __device__ auto seen_by(const Work& work, const StepRecord& record, int first) const {
+    using Layout = typename Tile::Layout;
+    constexpr int kBlocks = WIDE ? 1 : Hooks::mask_reads ? 4 : Layout::kColumns / 8;
+    const int query = record.query + first, key = work.first + row();
+    return SeenRegisters<Layout, kBlocks>([&](int r, int c) {
+      const bool seen = hooks_.mask(work.position(query + c), key + r, record.head) != 0;
+      return work.sees(query + c, key + r) && seen;
+    });
+  }
   // Converts the step's scores to weights.
   __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole) const {
     s.map_columns(&smem_.log_sum[count_ % STAGES][column()],
                   [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
     if (whole) return;
     if constexpr (kMaskGiven) {
-      s.map_at([&](f32 x, int r, int c) {
-        const int query = record.query + column() + c, key = work.first + row() + r;
-        const bool seen = hooks_.mask(work.position(query), key, record.head) != 0;
-        return work.sees(query, key) && seen ? x : 0;
-      });
+      const auto seen = seen_by<Scores>(work, record, column());
+#pragma unroll
+      for (int i = 0; i < Scores::Layout::kRegisters; ++i) s.x[i] = seen.has(i) ? s.x[i] : 0;
     } else {
       const int keys = work.keys - work.first - row();
       const int first = CAUSAL ? work.first - work.shift + row() - record.query - column() : -STEP;
@@ -131,22 +140,21 @@ template <class Smem, int Index = -1> class GradientConsumer {
   __device__ void apply_score(Tile& s, Tile& ds, const Work& work, const StepRecord& record, bool whole, int first,
                               const f32* exponents) const {
     struct Place {
-      int query, position, key;
+      int index, position, key;
       f32 exponent;
     };
     const auto at = [&](int i) {
-      const int column = first + Tile::Layout::column(i), query = record.query + column;
-      return Place{query, work.position(query), work.first + row() + Tile::Layout::row(Tile::Layout::slot(i)),
-                   exponents[column]};
+      const int column = first + Tile::Layout::column(i);
+      return Place{i, work.position(record.query + column),
+                   work.first + row() + Tile::Layout::row(Tile::Layout::slot(i)), exponents[column]};
     };
     const GradientHooks gradients = {hooks_, scale_};
-    if (whole)
+    if (whole) {
       gradients.apply(s, ds, record.head, at, [](const Place&) { return false; });
-    else
-      gradients.apply(s, ds, record.head, at, [&](const Place& p) {
-        const bool seen = hooks_.mask(p.position, p.key, record.head) != 0;
-        return !(work.sees(p.query, p.key) && seen);
-      });
+    } else {
+      const auto seen = seen_by<Tile>(work, record, first);
+      gradients.apply(s, ds, record.head, at, [&](const Place& p) { return !seen.has(p.index); });
+    }
   }
   // Rounds and stores the warp's rows of a panel, from a column on. Within a row places differ in one exclusive or.
   template <int Columns>

@@ -37,21 +37,54 @@ template <class Work> struct KeyTileMask {
   }
 };
 
+// What is found of the steps of a tile of keys by the warp that needs it, anew for each head. All members are called by
+// all lanes of the warp.
+class OwnSearch {
+ public:
+  __device__ explicit OwnSearch(const Hooks& hooks) : hooks_(hooks) {}
+
+  __device__ void await() const {}
+  // Returns the steps of a head's queries, and the looks that find them.
+  template <class Work> __device__ auto looks(const Work& work, int head) const {
+    return StepLooks<Work::kStep, KeyTileMask<Work>>(work.end, work.queries, {&hooks_, &work, head});
+  }
+  template <class Work> __device__ auto steps(const Work& work, int head) const {
+    return StepsOf<decltype(looks(work, head))>(looks(work, head));
+  }
+  // Returns how many tiles of keys before this one see any query of a step.
+  template <class Work> __device__ int rank(const Work& work, const GradientStep& step) const {
+    const int row = work.first / Work::kRows;
+    const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
+    int rank = 0;
+#pragma unroll 1
+    for (int begin = 0; begin < row; begin += 32) {
+      const int r = begin + threadIdx.x % 32;
+      const Work other = work.of_row(min(r, row - 1));
+      const bool seen = KeyTileMask<Work>{&hooks_, &other, step.head}(first, last).some;
+      rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
+    }
+    return rank;
+  }
+
+ private:
+  const Hooks& hooks_;
+};
+
 // The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so
 // that tiles of fewer steps than others wait for these in the order of sums at the first step only. Under a mask, which
 // may leave other steps of each head, they are those of one head after the other, and all members are called by all
 // lanes of a warp. Tiles that wrap around begin at a step of their own.
 //   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
-template <class Work> class KeySteps {
+template <class Work, class Search = OwnSearch> class KeySteps {
  public:
   using Step = GradientStep;
 
-  __device__ KeySteps(const Work& work, const Hooks& hooks)
-      : work_(work), hooks_(hooks), head_(work.head), step_(work.start()), seen_(of_head()) {}
+  __device__ KeySteps(const Work& work, const Search& search)
+      : work_(work), search_(search), head_(work.head), step_(work.start()), seen_(search.steps(work, head_)) {}
 
   __device__ Step next() {
     if constexpr (kMaskGiven) {
-      for (; head_ < work_.head + work_.heads; ++head_, seen_ = of_head())
+      for (; head_ < work_.head + work_.heads; ++head_, seen_ = search_.steps(work_, head_))
         if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
     } else {
       if (head_ == work_.head + work_.heads) {
@@ -67,15 +100,13 @@ template <class Work> class KeySteps {
   }
 
  private:
-  using Seen = SeenSteps<Work::kStep, KeyTileMask<Work>>;
   static constexpr bool kWraps = Work::kStepSums > 1;
-  __device__ Seen of_head() const { return Seen(work_.end, work_.queries, {&hooks_, &work_, head_}); }
 
   const Work& work_;
-  const Hooks& hooks_;
+  const Search& search_;
   int head_, step_;
   int left_ = work_.end - work_.begin;  // steps, if it wraps around
-  Seen seen_;
+  decltype(search_.steps(work_, head_)) seen_;
 };
 
 // The steps of keys that a tile of queries sees.

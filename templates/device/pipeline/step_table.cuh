@@ -55,6 +55,17 @@ class StepTable {
   __device__ StepsOf<Row> steps(int row) const {
     return StepsOf<Row>(Row(bits_ + s64{row} * parts_, parts_));
   }
+  // Returns how many of the first rows have a step. Called by all lanes of a warp.
+  __device__ int rows_with(int step, int rows) const {
+    int count = 0;
+#pragma unroll 4
+    for (int begin = 0; begin < rows; begin += 32) {
+      const int row = begin + threadIdx.x % 32;
+      const bool has = row < rows && (bits_[s64{row} * parts_ + step / 32].some >> (step % 32) & 1) != 0;
+      count += __popc(__ballot_sync(0xffffffff, has));
+    }
+    return count;
+  }
 
  private:
   StepBits* bits_;

@@ -34,31 +34,15 @@ struct StepMaps {
   const View<const f32, 2>&L, &DELTA;
 };
 
-// Returns how many tiles of keys before this one, of those that add to the same sum, visit a step. Called by all lanes
-// of a warp.
-template <class Work> __device__ inline int rank_of(const Hooks& hooks, const Work& work, const GradientStep& step) {
-  if constexpr (!kMaskGiven) return work.rank(step.index());
-  const int row = work.first / Work::kRows;
-  const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
-  int rank = 0;
-#pragma unroll 1
-  for (int begin = 0; begin < row; begin += 32) {
-    const int r = begin + threadIdx.x % 32;
-    const Work other = work.of_row(min(r, row - 1));
-    const bool seen = KeyTileMask<Work>{&hooks, &other, step.head}(first, last).some;
-    rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
-  }
-  return rank;
-}
-
-// Called by all lanes of a warp.
-template <bool Ranked, class Smem> class GradientProducer {
+// Called by all lanes of a warp. Search says which steps a tile has under a mask, as OwnSearch does.
+template <bool Ranked, class Smem, class Search> class GradientProducer {
  public:
-  __device__ GradientProducer(Smem& smem, const StepMaps& from, const Hooks& hooks)
-      : smem_(smem), from_(from), hooks_(hooks) {}
+  __device__ GradientProducer(Smem& smem, const StepMaps& from, const Search& search)
+      : smem_(smem), from_(from), search_(search) {}
 
   // Draws items until none is left, and loads their tiles.
   __device__ void load(const Dims& dims, u32* drawn) {
+    search_.await();
     while (draw(dims, drawn)) {
     }
   }
@@ -88,7 +72,7 @@ template <bool Ranked, class Smem> class GradientProducer {
   }
 
   template <class Work> __device__ void load_tile(const Work& work) {
-    KeySteps<Work> steps(work, hooks_);
+    KeySteps<Work, Search> steps(work, search_);
     GradientStep step = steps.next();
     if (!step.exists()) {
       const u32 own = acquire(smem_.own, smem_.count), slot = acquire(smem_.steps, count_);
@@ -130,7 +114,7 @@ template <bool Ranked, class Smem> class GradientProducer {
     each_query(first, work.queries, [&](int i, int query, bool exists) {
       exponent[i] = weight_exponent(exists ? work.numbers_of(from_.L, step.head)[query] : -infinity());
     });
-    const int rank = Ranked ? rank_of(hooks_, work, step) : 0;
+    const int rank = Ranked ? rank_of(work, step) : 0;
     const u32 slot = acquire(smem_.steps, count_);
     if (is_first()) {
       smem_.steps.full[slot].expect(sizeof(smem_.queries[0]));
@@ -153,6 +137,13 @@ template <bool Ranked, class Smem> class GradientProducer {
       load_rows(smem_.result_gradients[slot], from_.DO, smem_.results.full[slot], work, step.head, first);
     }
     publish(smem_.minus_delta[slot], minus, smem_.results.full[slot]);
+  }
+  // Returns how many tiles of keys before this one, of those that add to the same sum, visit a step.
+  template <class Work> __device__ int rank_of(const Work& work, const GradientStep& step) const {
+    if constexpr (kMaskGiven)
+      return search_.rank(work, step);
+    else
+      return work.rank(step.index());
   }
   // Calls f(i, query, whether it exists) for this lane's queries of a step.
   template <class F> __device__ static void each_query(int first, int queries, const F& f) {
@@ -198,7 +189,7 @@ template <bool Ranked, class Smem> class GradientProducer {
 
   Smem& smem_;
   const StepMaps& from_;
-  const Hooks& hooks_;
+  const Search& search_;
   u32 count_ = 0;  // of steps
 };
 

@@ -56,6 +56,30 @@ constexpr bool kMaskOfBits =
     ptx::kSame<decltype(seen_keys(*static_cast<const H*>(nullptr), 0, *static_cast<const Keys32*>(nullptr), 0, 0)),
                SeenKeys>;
 
+// Which registers of a tile of 16 rows hold scores that are seen: bit i of register i. Blocks is how many blocks of 8
+// columns are looked at together: reads of operands for all of them would leave the scores too few registers.
+template <class Layout, int Blocks> class SeenRegisters {
+  static_assert(Layout::kRows == 16 && Layout::kRegisters <= 64);
+
+ public:
+  // sees(row, column) is whether the tile's element is.
+  template <class Sees> __device__ explicit SeenRegisters(const Sees& sees) {
+#pragma unroll Blocks
+    for (int column = 0; column < Layout::kColumns; column += 8) {
+      u32 seen = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        seen |= static_cast<u32>(sees(Layout::row(Layout::slot(i)), column + Layout::column(i))) << i;
+      (column < 64 ? low_ : high_) |= seen << (column / 2 % 32);
+    }
+  }
+
+  __device__ bool has(int i) const { return ((i < 32 ? low_ : high_) >> (i % 32) & 1) != 0; }
+
+ private:
+  u32 low_ = 0, high_ = 0;
+};
+
 // What the mask gives over a tile of queries and the keys from `first` to `last`.
 template <class Work> struct TileMask {
   const Hooks& hooks;
@@ -100,23 +124,29 @@ template <class Work> struct ScoreHooks {
       map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.score(x * scale, q, k, head); });
   }
   template <class Scores> __device__ void apply_mask(Scores& s, int row, int key, f32 hidden) const {
-    if constexpr (kMaskOfBits<Hooks> && BN % 32 == 0 && Scores::Layout::kColumns % 32 == 0)
+    if constexpr (kMaskOfBits<Hooks>)
       if (apply_bits(s, row, key, hidden)) return;
     map(s, row, key, [&](f32 x, int q, int k, int head) { return hooks.mask(q, k, head) != 0 ? x : hidden; });
   }
-  // Hides what the mask does by its bits; `key` is a multiple of 32. Returns false and does nothing if the mask's text
+  // Hides what the mask does by its bits; `key` is a multiple of 16. Returns false and does nothing if the mask's text
   // divides 32 keys among several words.
   template <class Scores> __device__ bool apply_bits(Scores& s, int row, int key, f32 hidden) const {
     using Layout = typename Scores::Layout;
-    constexpr int kWords = Layout::kColumns / 32;
+    constexpr bool kAligned = BN % 32 == 0 && Layout::kColumns % 32 == 0;
+    constexpr int kWords = ceil_div(Layout::kColumns, 32), kRead = ceil_div(Layout::kColumns + (kAligned ? 0 : 16), 32);
+    const int before = kAligned ? 0 : key % 32;  // keys of the first word that is read
     bool together = true;
     u32 seen[Layout::kRowSlots][kWords];
 #pragma unroll
     for (int r = 0; r < Layout::kRowSlots; ++r) {
       const int query = row + Layout::row(r), q = work.position(query), head = work.head_of(query);
+      u32 words[kRead];
+#pragma unroll
+      for (int w = 0; w < kRead; ++w)
+        words[w] = seen_keys(hooks, q, Keys32{key - before + w * 32, together}, head, 0).bits;
 #pragma unroll
       for (int w = 0; w < kWords; ++w)
-        seen[r][w] = seen_keys(hooks, q, Keys32{key + w * 32, together}, head, 0).bits >> Layout::column(0);
+        seen[r][w] = __funnelshift_r(words[w], words[min(w + 1, kRead - 1)], before) >> Layout::column(0);
     }
     if (!together) return false;
 #pragma unroll
