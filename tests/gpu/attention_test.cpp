@@ -41,14 +41,17 @@ using Numbers = std::map<std::string, std::int64_t>;
 
 // The logarithms of sums are those of the queries and keys: where they were drawn, some rows' weights would be many
 // times as large as others', and what bf16 rounds off in those would count as much as the others' results.
-void check_backward(Engine& engine, const Shape& shape, Numbers params, DType type = DType::bf16) {
+void check_backward(Engine& engine, const Shape& shape, Numbers params, DType type = DType::bf16, Texts hooks = {},
+                    Operands operands = {}) {
   const Request request{
       .kernel = "attention_backward",
       .dims = {{"HEADS", shape.heads}, {"KV_HEADS", shape.kv_heads}, {"M", shape.queries}, {"N", shape.keys}},
       .types = type == DType::e4m3 ? std::map<std::string, DType>{{"T", type}, {"R", DType::bf16}}
                                    : std::map<std::string, DType>{{"T", type}},
       .params = params,
-      .scalars = {{"scale", 0.05}}};
+      .scalars = {{"scale", 0.05}},
+      .hooks = std::move(hooks),
+      .operands = std::move(operands)};
   cli::DataChoices choices;
   choices.consistent = true;
   const std::string fault = testing::fault_of(engine, request, choices, 1);
@@ -250,6 +253,10 @@ TEST_CASE("attention's gradients agree with their reference") {
       }
     }
     check_backward(engine, shape, {{"HD", 192}, {"VD", 128}, {"CAUSAL", 1}});
+    for (const std::int64_t size : {64, 128, 192, 256}) {  // each element of a tile has a result of its own
+      check_backward(engine, shape, {{"HD", size}}, DType::bf16, {{"mask", "document[q] % 4 == document[k] % 4"}},
+                     {"document : s32[N]"});
+    }
     for (const std::int64_t size : {64, 96, 128, 256})
       check_backward(engine, shape, {{"HD", size}, {"CAUSAL", 1}, {"SCALED", 1}}, DType::e4m3);
   }

@@ -109,8 +109,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
   }
 
   // Returns which scores of the step's queries from column `first` on are seen.
-  template <class Tile>
-  __device__ auto seen_by(const Work& work, const StepRecord& record, int first) const {
+  template <class Tile> __device__ auto seen_by(const Work& work, const StepRecord& record, int first) const {
     using Layout = typename Tile::Layout;
     constexpr int kBlocks = WIDE ? 1 : Hooks::mask_reads ? 4 : Layout::kColumns / 8;
     const int query = record.query + first, key = work.first + row();

@@ -1,6 +1,6 @@
 #pragma once
-// The search of attention's backward pass for the steps of queries that a mask leaves of each tile of keys. If it is the
-// same for all heads and reads operands, it is done once for all of them, by the whole grid before the tiles.
+// The search of attention's backward pass for the steps of queries that a mask leaves of each tile of keys. If it is
+// the same for all heads and reads operands, it is done once for all of them, by the whole grid before the tiles.
 #include "device/pipeline/gradient_steps.cuh"
 #include "device/pipeline/step_table.cuh"
 

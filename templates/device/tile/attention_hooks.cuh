@@ -74,7 +74,9 @@ template <class Layout, int Blocks> class SeenRegisters {
     }
   }
 
-  __device__ bool has(int i) const { return ((i < 32 ? low_ : high_) >> (i % 32) & 1) != 0; }
+  __device__ bool has(int i) const {
+    return ((i < 32 ? low_ : high_) >> (i % 32) & 1) != 0;
+  }
 
  private:
   u32 low_ = 0, high_ = 0;
