@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ._torch_calls import NAMES, call
+from ._torch_calls import NAMES, call, result_type
 
 # `names` are of the tensors `read` and then of `numbers`, which the hooks read; each of `hooks` is "name=text". Heads of
 # all sequences are one dimension; `sums` are the logarithms of the sums of weights, empty unless they are asked for.
@@ -15,12 +15,6 @@ _GIVEN = "Tensor[] read, Scalar[] numbers, str[] names, str[] hooks, bool causal
 torch.library.define("tma_jit::attention", f"(Tensor q, Tensor k, Tensor v, Tensor? sink, {_GIVEN}, bool sums) -> (Tensor, Tensor)")
 torch.library.define("tma_jit::attention_backward", "(Tensor q, Tensor k, Tensor v, Tensor o, Tensor sums, Tensor gradient, "
                      f"{_GIVEN}) -> (Tensor, Tensor, Tensor, Tensor)")
-
-
-def _shapes(q: torch.Tensor, v: torch.Tensor, sums: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    dtype = q.dtype if q.dtype in (torch.bfloat16, torch.float16) else torch.bfloat16
-    return (q.new_empty((*q.shape[:-1], v.shape[-1]), dtype=dtype),
-            q.new_empty(q.shape[:-1] if sums else (0,), dtype=torch.float32))
 
 
 def _call(kernel: str, tensors: dict[str, torch.Tensor], read: Sequence[torch.Tensor], numbers: Sequence[Any], names: Sequence[str],
@@ -37,14 +31,15 @@ def _call(kernel: str, tensors: dict[str, torch.Tensor], read: Sequence[torch.Te
 def _fake_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tensor | None, read: list[torch.Tensor],
                     numbers: list[Any], names: list[str], hooks: list[str], causal: bool, scale: float,
                     sums: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    return _shapes(q, v, sums)
+    return (q.new_empty((*q.shape[:-1], v.shape[-1]), dtype=result_type(q.dtype)),
+            q.new_empty(q.shape[:-1] if sums else (0,), dtype=torch.float32))
 
 
 @torch.library.impl("tma_jit::attention", ("CPU", "CUDA"))
 def _attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tensor | None, read: list[torch.Tensor],
                numbers: list[Any], names: list[str], hooks: list[str], causal: bool, scale: float,
                sums: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    o, l = _shapes(q, v, sums)
+    o, l = _fake_attention(q, k, v, sink, read, numbers, names, hooks, causal, scale, sums)
     tensors = {"Q": q, "K": k, "V": v, "O": o} | ({"L": l} if sums else {}) | ({} if sink is None else {"SINK": sink})
     forward = [hook for hook in hooks if not hook.startswith("score_gradient=")]
     if o.shape[0] > 0:

@@ -10,10 +10,15 @@ from ._native import Function
 from .engine import Engine
 
 TYPES = {"u8": torch.uint8, "s8": torch.int8, "s16": torch.int16, "s32": torch.int32, "s64": torch.int64, "f16": torch.float16,
-          "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+         "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 NAMES = {dtype: name for name, dtype in TYPES.items()}
 _engines: dict[torch.device, Engine] = {}
 functions: dict[tuple[Any, ...], Function] = {}
+
+
+def result_type(of: torch.dtype) -> torch.dtype:
+    """The type of what is computed from numbers of 16 bits, or of others."""
+    return of if of in (torch.bfloat16, torch.float16) else torch.bfloat16
 
 
 def use(device: str | torch.device, engine: Engine) -> None:
@@ -45,7 +50,7 @@ def _function(device: torch.device, kernel: str, parts: tuple[tuple[str, Any], .
 
 
 def call(kernel: str, parts: tuple[tuple[str, Any], ...], tensors: Mapping[str, torch.Tensor], device: torch.device,
-          scalars: Mapping[str, Any] | None = None) -> None:
+         scalars: Mapping[str, Any] | None = None) -> None:
     function = _function(device, kernel, parts, scalars or {})
     stream = torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
     function(*(tensors.get(name) for name in function.tensors), stream=stream, scalars=scalars)

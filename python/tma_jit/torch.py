@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from ._torch_attention import attention
-from ._torch_calls import NAMES, TYPES, call, engine_of, use
+from ._torch_calls import NAMES, TYPES, call, engine_of, result_type, use
 from .engine import Engine
 
 __all__ = ["attention", "engine_of", "gemm", "layer_norm", "op", "rms_norm", "softmax", "use"]
@@ -148,7 +148,7 @@ def op(name: str, kernel: str, *, hooks: Mapping[str, str] | None = None, params
     torch.library.register_fake(name, fake)
     torch.library.impl(name, ("CPU", "CUDA"), real)
     namespace, short = name.split("::")
-    return getattr(getattr(torch.ops, namespace), short)
+    return getattr(getattr(torch.ops, namespace), short)  # type: ignore[no-any-return]
 
 
 _softmax = op("tma_jit::softmax", "softmax")
@@ -219,7 +219,7 @@ def gemm(a: torch.Tensor, b: torch.Tensor, *, epilogue: str = "", dtype: torch.d
          **read: torch.Tensor) -> torch.Tensor:
     """epilogue(a @ b.T). The expression sees x, row and column, and the tensors given by name: vectors of b.shape[0] elements
     as bias[column], matrices as up[row, column]."""
-    dtype = dtype or (a.dtype if a.dtype in (torch.bfloat16, torch.float16) else torch.bfloat16)
+    dtype = dtype or result_type(a.dtype)
     if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
         if epilogue:
             raise RuntimeError("gemm has derivatives without an epilogue only: apply the expression to its result, or detach a and b")

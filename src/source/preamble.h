@@ -2,9 +2,9 @@
 // line.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include <tma_jit/plan.h>
 
@@ -18,10 +18,7 @@ struct HookNeeds {
   bool tensors = false;      // they read tensors of their own
   bool activations = false;  // they call functions of device/tile/activation.cuh
   bool masks = false;        // they call functions of device/tile/packed_mask.cuh
-  bool operator==(const HookNeeds&) const = default;
-  bool operator<(const HookNeeds& other) const {
-    return std::tie(tensors, activations, masks) < std::tie(other.tensors, other.activations, other.masks);
-  }
+  auto operator<=>(const HookNeeds&) const = default;
 };
 
 // Returns the lines by which every preamble begins: what it includes.

@@ -107,11 +107,17 @@ def prepare_ragged(options):
     return entries
 
 
+def kind_of(name):
+    """Which of SEQUENCES a problem is of; empty if it is a batch."""
+    word = name.split()[0]
+    return word if word in SEQUENCES else ""
+
+
 def prepare(options):
     entries = prepare_ragged(options) if options.ragged else []
     kind = "few" if options.few else "shared" if options.shared else ""
     for name, (batch, heads, kv_heads, length, size, value, causal) in problems().items():
-        if options.ragged or options.only not in name or kind != (name.split()[0] if name.split()[0] in SEQUENCES else ""):
+        if options.ragged or options.only not in name or kind != kind_of(name):
             continue
         if options.e4m3 and value != size:
             continue

@@ -152,13 +152,11 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
     if (uniform(record.flags) & StepRecord::kWhole) return;
     const int query = record.query + warp_row(), key = work.first + kFirstKey;
     if constexpr (kMaskGiven) {
-      using Layout = typename Scores::Layout;
-      const SeenRegisters<Layout, 2> seen([&](int r, int c) {
+      const SeenRegisters<typename Scores::Layout, 2> seen([&](int r, int c) {
         const bool given = hooks_.mask(work.position(query + r), key + c, record.head) != 0;
         return work.sees(query + r, key + c) && given;
       });
-#pragma unroll
-      for (int i = 0; i < Layout::kRegisters; ++i) s.x[i] = seen.has(i) ? s.x[i] : 0;
+      seen.clear_others(s);
     } else {
       const int last = work.keys - 1 - key, own = work.position(query) - key;
       hide_after(s, last, CAUSAL ? own : last);

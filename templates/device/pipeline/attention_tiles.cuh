@@ -83,7 +83,7 @@ class Search {
   }
 
  private:
-  static constexpr bool kOnce = Hooks::mask_reads && kMaskSameForHeads && PERSISTENT == 1;
+  static constexpr bool kOnce = kMaskFoundOnce && PERSISTENT == 1;
 
   const Dims& dims_;
   const Hooks& hooks_;

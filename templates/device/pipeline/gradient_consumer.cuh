@@ -124,9 +124,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
                   [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
     if (whole) return;
     if constexpr (kMaskGiven) {
-      const auto seen = seen_by<Scores>(work, record, column());
-#pragma unroll
-      for (int i = 0; i < Scores::Layout::kRegisters; ++i) s.x[i] = seen.has(i) ? s.x[i] : 0;
+      seen_by<Scores>(work, record, column()).clear_others(s);
     } else {
       const int keys = work.keys - work.first - row();
       const int first = CAUSAL ? work.first - work.shift + row() - record.query - column() : -STEP;

@@ -17,7 +17,7 @@ template <class Work> class KeySearch {
 
   // Does what all heads have in common. Called by all threads of the block.
   __device__ void begin() const {
-    if constexpr (kOnce)
+    if constexpr (kMaskFoundOnce)
       table_.make([&](int row, int part) {
         const Work work(dims_, row, 0);
         return own_.looks(work, work.head).look(part, false);
@@ -25,21 +25,19 @@ template <class Work> class KeySearch {
   }
   // As of OwnSearch; await once in each block, before the others.
   __device__ void await() const {
-    if constexpr (kOnce) table_.await();
+    if constexpr (kMaskFoundOnce) table_.await();
   }
   __device__ auto steps(const Work& work, int head) const {
-    if constexpr (kOnce)
+    if constexpr (kMaskFoundOnce)
       return table_.steps(work.row());
     else
       return own_.steps(work, head);
   }
   __device__ int rank(const Work& work, const GradientStep& step) const {
-    return kOnce ? table_.rows_with(step.index(), work.row()) : own_.rank(work, step);
+    return kMaskFoundOnce ? table_.rows_with(step.index(), work.row()) : own_.rank(work, step);
   }
 
  private:
-  static constexpr bool kOnce = Hooks::mask_reads && kMaskSameForHeads;
-
   const Dims& dims_;
   const OwnSearch own_;
   const StepTable table_;

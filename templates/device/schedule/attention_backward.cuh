@@ -11,14 +11,17 @@
 // a tile each has some of the heads that share its keys, or if there are fewer, some of the steps of all.
 template <int Tile, int Step, bool Wraps, int Split> struct AttentionKeyTile {
   static constexpr int kRows = Tile, kStep = Step, kStepSums = Wraps ? 2 : 1;
-  static constexpr bool kRagged = false, kLatePieces = Wraps || Split > 1;  // all pieces of sums after all tiles
-  int first, kv_head;                                                       // the first key, and its head
-  int head, heads;                                                          // the first head of queries, and how many
-  int begin, end;                                                           // steps of each head's queries
-  int steps;                                                                // of each head's queries, all
-  int part;                                                                 // which of the blocks that share the tile
-  int queries, keys;                                                        // of a head
-  int shift;                                                                // query i sees the keys up to i + shift
+  static constexpr bool kRagged = false;
+  // Whether all pieces of sums come after all tiles.
+  static constexpr bool kLatePieces = Wraps || Split > 1;
+
+  int first, kv_head;  // the first key, and its head
+  int head, heads;     // the first head of queries, and how many
+  int begin, end;      // steps of each head's queries
+  int steps;           // of each head's queries, all
+  int part;            // which of the blocks that share the tile
+  int queries, keys;   // of a head
+  int shift;           // query i sees the keys up to i + shift
 
   __device__ AttentionKeyTile(const Dims& dims, int row, int kv_head, int part = 0)
       : first(row * Tile), kv_head(kv_head), part(part), queries(dims.M), keys(dims.N), shift(dims.N - dims.M) {

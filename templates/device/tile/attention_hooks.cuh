@@ -38,7 +38,8 @@ __device__ constexpr auto is_same_for_heads(const H* hooks, int)
 template <class H> __device__ constexpr bool is_same_for_heads(const H*, long) {
   return false;
 }
-constexpr bool kMaskSameForHeads = is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
+// Whether the steps that the mask leaves are found once for all heads: where it reads operands, which takes long.
+constexpr bool kMaskFoundOnce = Hooks::mask_reads && is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
 
 // Returns which of 32 keys a query sees if the mask's text is `packed` and nothing else; otherwise an Unpacked, whose
 // bits mean nothing.
@@ -76,6 +77,11 @@ template <class Layout, int Blocks> class SeenRegisters {
 
   __device__ bool has(int i) const {
     return ((i < 32 ? low_ : high_) >> (i % 32) & 1) != 0;
+  }
+  // Clears the registers of the others.
+  template <class Tile> __device__ void clear_others(Tile& s) const {
+#pragma unroll
+    for (int i = 0; i < Layout::kRegisters; ++i) s.x[i] = has(i) ? s.x[i] : 0;
   }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 // A mask as bits, which the kernel attention_mask makes: bit k % 32 of bits[q, k / 32] is whether query q sees key k,
-// and blocks[q / 128, k / 64] is how many keys of the block the queries of the block see, as one of kSeen. A hook reads
-// them by
+// and blocks[q / 128, k / 64] is how many keys of the block the queries of the block see, a Seen. A hook reads them by
 //   packed(blocks[q / 128, k / 64], bits[q, k / 32], k)
 // What it is called with decides what it gives: of one key whether it is seen, of ranges of queries and keys what the
 // blocks say of them, and of 32 neighbouring keys, of which the tensors are read once, their 32 bits.
