@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from ._torch_attention import attention
+from ._torch_attention import attention, attention_ragged
 from ._torch_calls import NAMES, TYPES, call, engine_of, result_type, use
 from .engine import Engine
 
-__all__ = ["attention", "engine_of", "gemm", "layer_norm", "op", "rms_norm", "softmax", "use"]
+__all__ = ["attention", "attention_ragged", "engine_of", "gemm", "layer_norm", "op", "rms_norm", "softmax", "use"]
 
 _Form = tuple[tuple[Any, ...], torch.dtype]  # the extents, which may be symbolic, and the type of a tensor
 

@@ -110,6 +110,71 @@ def test_attention_by_texts():
         check(not operators.attention(*inputs).requires_grad, "no gradients are asked for")
 
 
+def same_attention(made, expected, inputs, name):
+    """Whether two functions of q, k and v have the same results, bit for bit, and gradients."""
+    own = [[x.detach().requires_grad_() for x in inputs] for _ in range(2)]
+    results = [function(*of) for function, of in zip((made, expected), own)]
+    check(torch.equal(*results), f"{name}: {(results[0].float() - results[1].float()).abs().max()}")
+    gradient = torch.randn(results[0].shape).bfloat16()
+    for result in results:
+        result.backward(gradient)
+    for x, y in zip(*own):
+        check(close(x.grad, y.grad, 0.02), f"gradients, {name}: {(x.grad.float() - y.grad.float()).abs().max()}")
+    return results[0], own[0]
+
+
+def test_attention_by_tokens():
+    """Heads within tokens are read where they are, and results and gradients lie likewise."""
+    slope = torch.rand(4)
+    texts = {"mask": "q - k < 30", "score": "s - slope[head % per] * (q - k)", "slope": slope, "causal": True}
+    for sequences in (1, 2):
+        both = torch.randn(sequences, 70, 8, 64).bfloat16()
+        inputs = [both[:, :, part].transpose(1, 2) for part in (slice(0, 4), slice(4, 6), slice(6, 8))]
+        for name, read in (("plain", {}), ("texts", texts)):
+            made, own = same_attention(lambda *x: operators.attention(*x, **read),
+                                       lambda *x: operators.attention(*(y.contiguous() for y in x), **read), inputs, f"{sequences}, {name}")
+            check(made.transpose(1, 2).is_contiguous(), f"{sequences}: {made.stride()}")
+        q, k, v = (x.detach().requires_grad_() for x in inputs)
+        compiled = torch.compile(lambda *x: operators.attention(*x, causal=True), backend="aot_eager", fullgraph=True)
+        check(torch.equal(compiled(q, k, v), operators.attention(q, k, v, causal=True)), "a compiled graph")
+    apart = torch.randn(2, 4, 70, 65).bfloat16()[..., 1:]
+    same_attention(operators.attention, lambda *x: operators.attention(*(y.contiguous() for y in x)), [apart] * 3, "odd rows")
+    token = torch.randn(2, 4, 1, 64).bfloat16()
+    same_attention(operators.attention, lambda *x: operators.attention(*(y.contiguous() for y in x)), [token, *inputs[1:]], "one token")
+
+
+def test_attention_ragged():
+    """Sequences of different lengths, one without tokens, with what each has alone."""
+    begins, keys = torch.tensor([0, 40, 40, 110], dtype=torch.int32), torch.tensor([0, 50, 70, 160], dtype=torch.int32)
+    sink, slope = torch.randn(4), torch.rand(4)
+    texts = {"mask": "k - q < 40", "score": "s - slope[head % per] * (q - k)", "slope": slope, "sink": sink}
+    tensors = [torch.randn(tokens, heads, 64).bfloat16() for tokens, heads in ((110, 4), (160, 2), (160, 2))]
+
+    def alone(q, k, v, **read):
+        each = [operators.attention(*(x.transpose(0, 1)[None] for x in (q[b:e], k[i:j], v[i:j])), **read)[0].transpose(0, 1)
+                for b, e, i, j in zip(begins, begins[1:], keys, keys[1:])]
+        return torch.cat(each)
+
+    for name, read in (("plain", {}), ("texts", texts)):
+        for longest in (None, 70):
+            same_attention(lambda *x: operators.attention_ragged(*x, begins, keys, longest, **read), lambda *x: alone(*x, **read), tensors,
+                           f"{name}, at most {longest}")
+    same = [x[:110].requires_grad_() for x in tensors]
+    made = operators.attention_ragged(*same, begins, causal=True)
+    compiled = torch.compile(lambda *x: operators.attention_ragged(*x, begins, causal=True), backend="aot_eager", fullgraph=True)
+    check(torch.equal(made, compiled(*same)), "a compiled graph")
+    given = ([begins, begins], 110, [], [], [], [], True, 0.125)
+    torch.library.opcheck(torch.ops.tma_jit.attention.default, (*(x.detach() for x in same), None, True, *given))
+    own = torch.randn(4, requires_grad=True)
+    operators.attention_ragged(*same, begins, sink=own, causal=True).sum().backward()
+    other = own.detach().clone().requires_grad_()
+    sum(operators.attention(*(x[b:e].transpose(0, 1)[None] for x in same), sink=other, causal=True).float().sum()
+        for b, e in ((0, 40), (40, 110))).backward()
+    check(close(own.grad, other.grad, 1e-2), f"gradient of the sink: {own.grad} {other.grad}")
+    none = operators.attention_ragged(*(x[:0].detach() for x in same), begins * 0)
+    check(none.shape == (0, 4, 64), "no tokens")
+
+
 def test_attention_refuses():
     q = torch.randn(1, 2, 8, 64).bfloat16()
     slope = torch.rand(2, requires_grad=True)
@@ -127,9 +192,9 @@ def test_attention_compiles():
     plain = torch.autograd.grad(loss(q, k, v, 16), (q, k, v))
     compiled = torch.autograd.grad(torch.compile(loss, backend="aot_eager", fullgraph=True)(q, k, v, 16), (q, k, v))
     check(all(torch.equal(x, y) for x, y in zip(plain, compiled)), "gradients of a compiled graph")
-    given = ([], [16], ["window"], ["mask=k <= q && q - k < window"], False, 0.125)
+    given = ([], 0, [], [16], ["window"], ["mask=k <= q && q - k < window"], False, 0.125)
     flat = [x[0].detach() for x in (q, k, v)]
-    torch.library.opcheck(torch.ops.tma_jit.attention.default, (*flat, None, *given, True))
+    torch.library.opcheck(torch.ops.tma_jit.attention.default, (*flat, None, True, *given))
 
 
 def test_any_kernel():

@@ -60,6 +60,26 @@ def test_attention():
     check(all((x.float() - y).norm() < 0.01 * y.norm() for x, y in pairs), "attention and its gradients")
 
 
+def test_attention_by_tokens():
+    """Heads within tokens, and sequences of different lengths: the results of attention of copies by heads and of each alone."""
+    import tma_jit.torch
+    tma_jit.torch.use("cuda", ENGINE)
+    both = torch.randn(2, 500, 12, 128, device="cuda").bfloat16()
+    inputs = [x.transpose(1, 2).detach().requires_grad_() for x in (both[:, :, :8], both[:, :, 8:10], both[:, :, 10:])]
+    copies = [x.detach().contiguous().requires_grad_() for x in inputs]
+    packed = [x.detach().transpose(1, 2).flatten(0, 1).requires_grad_() for x in inputs]
+    begins = torch.tensor([0, 500, 1000], device="cuda", dtype=torch.int32)
+    made, wanted = (tma_jit.torch.attention(*x, causal=True) for x in (inputs, copies))
+    ragged = tma_jit.torch.attention_ragged(*packed, begins, causal=True)
+    ragged = ragged.unflatten(0, (2, 500)).transpose(1, 2)
+    check(torch.equal(made, wanted) and torch.equal(ragged, wanted), "attention by tokens")
+    gradient = torch.randn_like(wanted)
+    made.backward(gradient), wanted.backward(gradient), ragged.backward(gradient)
+    for x, y, z in zip(inputs, copies, packed):
+        check((x.grad.float() - y.grad.float()).norm() < 0.01 * y.grad.float().norm(), "gradients by tokens")
+        check(torch.equal(z.grad.unflatten(0, (2, 500)).transpose(1, 2), x.grad), "gradients of sequences one after the other")
+
+
 class Interface:
     """An array of a library that has nothing but CUDA's array interface."""
 
