@@ -129,6 +129,10 @@ class _Attention(torch.autograd.Function):
         return dq, dk, dv, of_sink, None, None, None, *(None for _ in read)
 
 
+def _has_gradient(*tensors: torch.Tensor | None) -> bool:
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
 def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tensor | None, begins: list[torch.Tensor], longest: int,
             per: int, texts: dict[str, str], causal: bool, scale: float | None,
             read: dict[str, torch.Tensor | int | float]) -> torch.Tensor:
@@ -137,13 +141,12 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tenso
         read["per"] = per
     tensors = {name: value for name, value in read.items() if isinstance(value, torch.Tensor)}
     numbers = {name: value for name, value in read.items() if name not in tensors}
-    differentiable = torch.is_grad_enabled()
-    if differentiable and any(tensor.requires_grad for tensor in tensors.values()):
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors.values()):
         raise ValueError(f"attention is not differentiable by what its texts read: detach {', '.join(tensors)}")
     own = [tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor for tensor in tensors.values()]
     given = ([*numbers.values()], [*tensors, *numbers], hooks, causal, q.shape[-1] ** -0.5 if scale is None else scale)
     result: torch.Tensor
-    if differentiable and (q.requires_grad or k.requires_grad or v.requires_grad or sink is not None and sink.requires_grad):
+    if _has_gradient(q, k, v, sink):
         result = _Attention.apply(q, k, v, sink, longest, given, len(begins), *begins, *own)
     else:
         result, _ = torch.ops.tma_jit.attention(q, k, v, sink, False, begins, longest, own, *given)
@@ -166,14 +169,15 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     from its text, or given as `score_gradient`. `sink` is a score of each head of a sequence that takes weight and has no value.
 
     Tensors whose heads lie within tokens, [sequences, tokens, heads, elements].transpose(1, 2), are read where they are, and the
-    result lies likewise.
+    result lies likewise, unless there are several sequences and gradients are asked for: then they are copied.
     """
     texts = {"mask": mask, "score": score, "score_gradient": score_gradient}
     heads = q.shape[-3] if q.dim() > 2 else 1
     three = (q, k, v)
     whole = q.is_contiguous() and k.is_contiguous() and v.is_contiguous()
+    # The gradients of sequences one after the other take longer than those of a batch and the copies, so far.
     if (not whole and q.dim() == 4 and q.shape[0] > 1 and q.numel() > 0 and k.numel() > 0 and all(_one(x, 2) for x in three)
-            and not all(_one(x, 1) for x in three)):
+            and not all(_one(x, 1) for x in three) and not _has_gradient(*three, sink)):
         begins = [torch.arange(0, x.shape[0] * x.shape[2] + 1, x.shape[2], dtype=torch.int32, device=q.device) for x in (q, k)]
         flat = [x.transpose(1, 2).flatten(0, 1) for x in three]
         result = _attend(*flat, sink, begins, q.shape[2], heads, texts, causal, scale, read)

@@ -111,10 +111,18 @@ TEST_CASE("keys that are divided by less than 32 are read one by one") {
 
 TEST_CASE("gradients by a mask's bits are right") {
   if (!has_compiler() || !kHasEmulator) return;
-  std::vector<std::string> words = packed({140, 200, "k <= q && q - k < 70"}, kEmulator);
-  words.insert(words.begin(),
-               {"attention_backward", kDevice, kEmulator, "HEADS=2", "KV_HEADS=1", "M=140", "N=200", "HD=64"});
-  check_passes(words);
+  const auto passes = [](const Problem& problem, const std::vector<std::string>& more) {
+    std::vector<std::string> words = packed(problem, kEmulator);
+    words.insert(words.begin(), {"attention_backward", kDevice, kEmulator, "HEADS=2", "KV_HEADS=1",
+                                 fmt::format("M={}", problem.queries), fmt::format("N={}", problem.keys)});
+    words.insert(words.end(), more.begin(), more.end());
+    check_passes(words);
+  };
+  passes({140, 200, "k <= q && q - k < 70"}, {"HD=64"});
+  passes({200, 200, "(q * 5 + k * 3) % 7 > 2"}, {"HD=128", "CAUSAL=1"});
+  passes({130, 170, "(q * 5 + k * 3) % 7 > 2"}, {"HD=128", "--hook", "score=s - 0.01f * (q - k)"});
+  passes({70, 150, "(q * 5 + k * 3) % 7 > 2"}, {"HD=256"});
+  passes({70, 64, "(q * 5 + k * 3) % 7 > 2", "16"}, {"HD=64"});
 }
 
 }  // namespace tma_jit::cli

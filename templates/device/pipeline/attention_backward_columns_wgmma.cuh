@@ -152,7 +152,7 @@ template <class Smem, int Index> class ColumnGradients : GradientConsumer<Smem, 
     if (uniform(record.flags) & StepRecord::kWhole) return;
     const int query = record.query + warp_row(), key = work.first + kFirstKey;
     if constexpr (kMaskGiven) {
-      const SeenRegisters<typename Scores::Layout, 2> seen([&](int r, int c) {
+      const auto seen = SeenRegisters<typename Scores::Layout>::template where<2>([&](int r, int c) {
         const bool given = hooks_.mask(work.position(query + r), key + c, record.head) != 0;
         return work.sees(query + r, key + c) && given;
       });

@@ -86,9 +86,10 @@ template <class Smem> class KeyGradients : GradientConsumer<Smem> {
   template <int Before> __device__ bool finish_step(const Work& work, Scores& s) {
     const StepRecord& record = this->record();
     const int flags = uniform(record.flags);
+    const auto words = this->early_words(work, record, flags & StepRecord::kWhole);
     wgmma::wait<Before == 0 ? 0 : 1>();
     if constexpr (Before > 1) this->give(dq_, 2);
-    if constexpr (!kScoreGiven) this->weigh(s, work, record, flags & StepRecord::kWhole);
+    if constexpr (!kScoreGiven) this->weigh(s, work, record, flags & StepRecord::kWhole, words);
     if constexpr (Before > 0) {
       wgmma::wait<0>();
       smem_.steps.release_warpgroup(this->slot());

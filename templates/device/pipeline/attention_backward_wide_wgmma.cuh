@@ -116,9 +116,10 @@ template <class Smem, int Index> class WideKeyGradients : GradientConsumer<Smem,
   // groups as Later have been started. Returns whether another step follows.
   template <int Later> __device__ bool publish_scores(Scores& s, Scores& ds, const Work& work) {
     const StepRecord& record = this->record();
-    wgmma::wait<Later + 1>();
     const bool whole = uniform(record.flags) & StepRecord::kWhole;
-    if constexpr (!kScoreGiven) this->weigh(s, work, record, whole);
+    const auto words = this->early_words(work, record, whole);
+    wgmma::wait<Later + 1>();
+    if constexpr (!kScoreGiven) this->weigh(s, work, record, whole, words);
     wgmma::wait<Later>();
     ds.map_columns(&smem_.minus_delta[count_ % RESULTS][this->column()], [](f32 x, f32 d) { return x + d; });
     if constexpr (kScoreGiven)

@@ -6,6 +6,7 @@
 #include "device/pipeline/staged_shares.cuh"
 #include "device/ptx/lane.cuh"
 #include "device/ptx/stmatrix.cuh"
+#include "device/tile/key_words.cuh"
 #include "device/tile/query_sums.cuh"
 #include "device/tile/register_tile.cuh"
 #include "device/tile/store_gradient.cuh"
@@ -108,23 +109,53 @@ template <class Smem, int Index = -1> class GradientConsumer {
     if (threadIdx.x % 32 == 0) smem_.between.given[consumer_][step % 2].arrive();
   }
 
+  // Returns what a mask as bits says of the step's queries from column `first` on; nothing of another mask.
+  template <class Tile>
+  __device__ auto words_of(const Work& work, const StepRecord& record, bool whole, int first) const {
+    if constexpr (kMaskOfBits<Hooks>) {
+      KeyWords<Tile::Layout::kColumns> words;
+      if (!whole) words.read(hooks_, work, record.query + first, work.first + row(), record.head);
+      return words;
+    } else {
+      return NoWords();
+    }
+  }
+  // Returns the same of all scores before they are there. With a score of yours, no registers are left for it.
+  __device__ auto early_words(const Work& work, const StepRecord& record, bool whole) const {
+    if constexpr (kScoreGiven)
+      return NoWords();
+    else
+      return words_of<Scores>(work, record, whole, column());
+  }
   // Returns which scores of the step's queries from column `first` on are seen.
-  template <class Tile> __device__ auto seen_by(const Work& work, const StepRecord& record, int first) const {
+  template <class Tile, class Words>
+  __device__ auto seen_by(const Work& work, const StepRecord& record, int first, const Words& words) const {
     using Layout = typename Tile::Layout;
-    constexpr int kBlocks = WIDE ? 1 : Hooks::mask_reads ? 4 : Layout::kColumns / 8;
+    using Seen = SeenRegisters<Layout>;
+    constexpr int kAll = Layout::kColumns / 8, kTogether = WIDE ? 1 : Hooks::mask_reads ? 4 : kAll;
+    constexpr int kOfBits = kScoreGiven ? 1 : kAll;  // for which registers are left
     const int query = record.query + first, key = work.first + row();
-    return SeenRegisters<Layout, kBlocks>([&](int r, int c) {
+    if constexpr (kMaskOfBits<Hooks>) {
+      if (words.together()) {
+        Seen seen = Seen::template of_blocks<kOfBits>([&](int c) { return words.block(c / 8); });
+        if (record.query + STEP > work.queries || !work.whole_from(record.query))
+          seen.keep(Seen::template where<kOfBits>([&](int r, int c) { return work.sees(query + c, key + r); }));
+        return seen;
+      }
+    }
+    return Seen::template where<kTogether>([&](int r, int c) {
       const bool seen = hooks_.mask(work.position(query + c), key + r, record.head) != 0;
       return work.sees(query + c, key + r) && seen;
     });
   }
   // Converts the step's scores to weights.
-  __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole) const {
+  template <class Words>
+  __device__ void weigh(Scores& s, const Work& work, const StepRecord& record, bool whole, const Words& words) const {
     s.map_columns(&smem_.log_sum[count_ % STAGES][column()],
                   [this](f32 x, f32 l) { return ex2(fmaf(x, scale_ * kLog2e, l)); });
     if (whole) return;
     if constexpr (kMaskGiven) {
-      seen_by<Scores>(work, record, column()).clear_others(s);
+      seen_by<Scores>(work, record, column(), words).clear_others(s);
     } else {
       const int keys = work.keys - work.first - row();
       const int first = CAUSAL ? work.first - work.shift + row() - record.query - column() : -STEP;
@@ -149,7 +180,7 @@ template <class Smem, int Index = -1> class GradientConsumer {
     if (whole) {
       gradients.apply(s, ds, record.head, at, [](const Place&) { return false; });
     } else {
-      const auto seen = seen_by<Tile>(work, record, first);
+      const auto seen = seen_by<Tile>(work, record, first, words_of<Tile>(work, record, whole, first));
       gradients.apply(s, ds, record.head, at, [&](const Place& p) { return !seen.has(p.index); });
     }
   }

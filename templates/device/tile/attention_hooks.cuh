@@ -57,24 +57,34 @@ constexpr bool kMaskOfBits =
     ptx::kSame<decltype(seen_keys(*static_cast<const H*>(nullptr), 0, *static_cast<const Keys32*>(nullptr), 0, 0)),
                SeenKeys>;
 
-// Which registers of a tile of 16 rows hold scores that are seen: bit i of register i. Blocks is how many blocks of 8
-// columns are looked at together: reads of operands for all of them would leave the scores too few registers.
-template <class Layout, int Blocks> class SeenRegisters {
+// Which registers of a tile of 16 rows hold scores that are seen: bit i of register i.
+template <class Layout> class SeenRegisters {
   static_assert(Layout::kRows == 16 && Layout::kRegisters <= 64);
 
  public:
-  // sees(row, column) is whether the tile's element is.
-  template <class Sees> __device__ explicit SeenRegisters(const Sees& sees) {
-#pragma unroll Blocks
-    for (int column = 0; column < Layout::kColumns; column += 8) {
+  // sees(row, column) is whether the tile's element is. Together is how many blocks of 8 columns are looked at
+  // together: reads of operands for all of them would leave the scores too few registers.
+  template <int Together, class Sees> __device__ static SeenRegisters where(const Sees& sees) {
+    return of_blocks<Together>([&](int column) {
       u32 seen = 0;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         seen |= static_cast<u32>(sees(Layout::row(Layout::slot(i)), column + Layout::column(i))) << i;
-      (column < 64 ? low_ : high_) |= seen << (column / 2 % 32);
-    }
+      return seen;
+    });
+  }
+  // seen_of(column) are the four bits of the registers of the 8 columns from one on.
+  template <int Together, class SeenOf> __device__ static SeenRegisters of_blocks(const SeenOf& seen_of) {
+    SeenRegisters seen;
+#pragma unroll Together
+    for (int column = 0; column < Layout::kColumns; column += 8)
+      (column < 64 ? seen.low_ : seen.high_) |= seen_of(column) << (column / 2 % 32);
+    return seen;
   }
 
+  __device__ void keep(const SeenRegisters& those) {
+    low_ &= those.low_, high_ &= those.high_;
+  }
   __device__ bool has(int i) const {
     return ((i < 32 ? low_ : high_) >> (i % 32) & 1) != 0;
   }
