@@ -53,7 +53,6 @@ def _call(kernel: str, tensors: dict[str, torch.Tensor], given: _Given, hooks: S
     operands += [f"{name} : {'f32' if isinstance(value, float) else 's32'}" for name, value in values.items()]
     if given.begins:
         tensors = tensors | {"CU": given.begins[0], "CUK": given.begins[1]}
-        dims = dims | {"BATCH": given.begins[0].shape[0] - 1}
     params = {name: value for name, value in (params | {"CAUSAL": int(given.causal)}).items() if value}
     parts = (("hooks", tuple(tuple(hook.split("=", 1)) for hook in hooks)), ("operands", tuple(operands)),
              ("params", tuple(params.items())), ("dims", tuple(dims.items())))

@@ -54,6 +54,8 @@ class Binder {
   Result<void> set_type(std::size_t type, DType value, std::string source);
   Result<void> bind_dims();
   Result<void> bind_extents(const templates::Tensor& declared, const Tensor& given);
+  // Finds the dims that have no value from extents that are such a dim and a number.
+  Result<void> bind_sums(const templates::Tensor& declared, const Tensor& given);
   Result<void> set_dim(std::size_t dim, std::int64_t value, std::string source);
   Result<std::int64_t> settled(const templates::Dim& dim, const std::optional<Sourced<std::int64_t>>& value) const;
   std::string tensors_with(std::string_view dim) const;
@@ -159,13 +161,27 @@ Result<void> Binder::bind_extents(const templates::Tensor& declared, const Tenso
   return {};
 }
 
+Result<void> Binder::bind_sums(const templates::Tensor& declared, const Tensor& given) {
+  for (std::size_t i = 0; i < declared.shape.size(); ++i) {
+    const auto sum = declared.shape[i].name_and_number();
+    const std::optional<std::size_t> dim = sum.has_value() ? index_of(kernel_.dims, sum->first) : std::nullopt;
+    std::int64_t value = 0;
+    if (!dim.has_value() || dims_[*dim].has_value()) continue;
+    if (__builtin_sub_overflow(given.shape[i], sum->second, &value)) continue;
+    TMA_JIT_CHECK(set_dim(*dim, value, fmt::format("tensor {} {}", declared.name, shape_text(given))));
+  }
+  return {};
+}
+
 // Returns the tensors whose shape could determine a dim.
 std::string Binder::tensors_with(std::string_view dim) const {
   std::vector<std::string> names;
   for (const templates::Tensor& tensor : kernel_.tensors) {
-    if (std::ranges::any_of(tensor.shape, [&](const auto& entry) { return entry.single_name() == dim; })) {
-      names.push_back(tensor.name);
-    }
+    const auto determines = [&](const templates::Expression& entry) {
+      const auto sum = entry.name_and_number();
+      return entry.single_name() == dim || (sum.has_value() && sum->first == dim);
+    };
+    if (std::ranges::any_of(tensor.shape, determines)) names.push_back(tensor.name);
   }
   return names.empty() ? std::string() : fmt::format(" or a tensor that has it ({})", joined(names));
 }
@@ -197,6 +213,9 @@ Result<void> Binder::bind_dims() {
   }
   for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
     if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_extents(kernel_.tensors[i], *binding_.tensors[i]));
+  }
+  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
+    if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_sums(kernel_.tensors[i], *binding_.tensors[i]));
   }
   for (std::size_t i = 0; i < dims_.size(); ++i) {
     TMA_JIT_ASSIGN(const std::int64_t value, settled(kernel_.dims[i], dims_[i]));

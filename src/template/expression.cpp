@@ -169,6 +169,17 @@ std::optional<std::string_view> Expression::single_name() const {
   return references_[0].name;
 }
 
+std::optional<std::pair<std::string_view, std::int64_t>> Expression::name_and_number() const {
+  if (nodes_.size() != 3 || references_.size() != 1 || references_[0].kind != Reference::Kind::name)
+    return std::nullopt;
+  const Node& root = nodes_.back();
+  if (root.op != Node::Operator::add && root.op != Node::Operator::subtract) return std::nullopt;
+  const Node& left = nodes_[static_cast<std::size_t>(root.operands[0])];
+  const Node& right = nodes_[static_cast<std::size_t>(root.operands[1])];
+  if (left.kind != Node::Kind::reference || right.kind != Node::Kind::literal) return std::nullopt;
+  return std::pair(std::string_view(references_[0].name), root.op == Node::Operator::add ? right.value : -right.value);
+}
+
 // Adds a node of another expression with its operands and references. Returns its index.
 int Expression::take(const Expression& from, int node) {
   Node copy = from.nodes_[static_cast<std::size_t>(node)];

@@ -82,6 +82,8 @@ class Expression {
   std::vector<std::string> names() const;
   // Returns the name if the expression consists of a single name.
   std::optional<std::string_view> single_name() const;
+  // Returns the name and the number if the expression is the sum or difference of a single name and a number.
+  std::optional<std::pair<std::string_view, std::int64_t>> name_and_number() const;
 
   // Returns the operands of the outermost &&, from left to right: all are true if and only if this is. Returns a copy
   // of the whole without one. Each has only its own references, and the text of the whole.

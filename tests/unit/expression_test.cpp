@@ -243,6 +243,10 @@ TEST_CASE("constants, single names and texts") {
   CHECK(parse_expression("M")->single_name() == "M");
   CHECK_FALSE(parse_expression("device.sm_count")->single_name());
   CHECK_FALSE(parse_expression("-M")->single_name());
+  CHECK(parse_expression("M + 1")->name_and_number() == std::pair<std::string_view, std::int64_t>("M", 1));
+  CHECK(parse_expression("M - 3")->name_and_number() == std::pair<std::string_view, std::int64_t>("M", -3));
+  for (const char* other : {"M", "M * 2", "1 - M", "M + K", "M + 1 + 1", "device.sm_count + 1"})
+    CHECK_FALSE(parse_expression(other)->name_and_number());
   CHECK(Expression(42).constant() == 42);
   CHECK(Expression().constant() == 0);
   CHECK(Expression(42).text().empty());

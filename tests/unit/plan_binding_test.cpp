@@ -95,6 +95,34 @@ TEST_CASE("dims: two tensors, or a tensor and the request, disagree") {
         "invalid_argument: gemm: N is 513 by the request and 512 by tensor B [512, 128]");
 }
 
+TEST_CASE("dims: an extent that is a dim and a number gives the dim where nothing else does") {
+  const std::string parts = R"(//! kernel parts
+//! arch sm_90a
+//! dim PARTS in 0..65535
+//! dim N in 0..65535
+//! tensor X : f32[N]
+//! tensor BEGINS : s32[PARTS + 1]
+//! tensor ENDS : s32[PARTS + 1]
+//! launch grid PARTS + 1 block 128
+)";
+  const auto of = [](std::int64_t begins, std::int64_t ends) {
+    const auto row = [](std::int64_t count, DType type) {
+      return Tensor::row_major(std::uint64_t{0x1000}, type, {count});
+    };
+    return Request{
+        .kernel = "parts",
+        .tensors = {{"X", row(40, DType::f32)}, {"BEGINS", row(begins, DType::s32)}, {"ENDS", row(ends, DType::s32)}}};
+  };
+  CHECK(plan(parts, of(5, 5)).value().dims.front().value == 4);
+  CHECK(refusal(parts, of(5, 6)).find("dimension 0 of tensor ENDS is 6, not 5") != std::string::npos);
+  CHECK(refusal(parts, of(0, 0)).find("PARTS = -1 by tensor BEGINS [0] is outside 0..65535") != std::string::npos);
+  Request other = of(5, 5);
+  other.dims["PARTS"] = 5;
+  CHECK(refusal(parts, other).find("dimension 0 of tensor BEGINS is 5, not 6") != std::string::npos);
+  CHECK(refusal(parts, {.kernel = "parts", .dims = {{"N", 1}}}) ==
+        "invalid_argument: parts: dim PARTS has no value; give it or a tensor that has it (BEGINS, ENDS)");
+}
+
 TEST_CASE("dims: no value, none, negative, too large") {
   CHECK(refusal(kGemm, {.kernel = "gemm", .dims = {{"M", 1}, {"N", 8}}}) ==
         "invalid_argument: gemm: dim K has no value; give it or a tensor that has it (A, B)");
