@@ -157,6 +157,12 @@ def _one(tensor: torch.Tensor, dim: int) -> bool:
     return tensor.shape[dim] == 1 or tensor.stride(0) == tensor.shape[dim] * tensor.stride(dim)
 
 
+def _begins(batch: torch.Tensor) -> torch.Tensor:
+    """Where the sequences of [sequences, heads, tokens, elements] begin if their tokens lie one after the other."""
+    sequences, _, tokens, _ = batch.shape
+    return torch.arange(0, sequences * tokens + 1, tokens, dtype=torch.int32, device=batch.device)
+
+
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool = False, scale: float | None = None, mask: str = "",
               score: str = "", score_gradient: str = "", sink: torch.Tensor | None = None,
               **read: torch.Tensor | int | float) -> torch.Tensor:
@@ -177,9 +183,10 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     # The gradients of sequences one after the other take longer than those of a batch and the copies, so far.
     if (not whole and q.dim() == 4 and q.shape[0] > 1 and q.numel() > 0 and k.numel() > 0 and all(_one(x, 2) for x in three)
             and not all(_one(x, 1) for x in three) and not _has_gradient(*three, sink)):
-        begins = [torch.arange(0, x.shape[0] * x.shape[2] + 1, x.shape[2], dtype=torch.int32, device=q.device) for x in (q, k)]
+        begins = _begins(q)
+        both = [begins, begins if k.shape[2] == q.shape[2] else _begins(k)]
         flat = [x.transpose(1, 2).flatten(0, 1) for x in three]
-        result = _attend(*flat, sink, begins, q.shape[2], heads, texts, causal, scale, read)
+        result = _attend(*flat, sink, both, q.shape[2], heads, texts, causal, scale, read)
         return result.unflatten(0, (q.shape[0], q.shape[2])).transpose(1, 2)
     flat = [tensor.flatten(0, -3) if tensor.dim() > 2 else tensor[None] for tensor in three]
     return _attend(*flat, sink, [], 0, heads, texts, causal, scale, read).reshape(*q.shape[:-1], v.shape[-1])
