@@ -180,7 +180,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     heads = q.shape[-3] if q.dim() > 2 else 1
     three = (q, k, v)
     whole = q.is_contiguous() and k.is_contiguous() and v.is_contiguous()
-    # The gradients of sequences one after the other take longer than those of a batch and the copies, so far.
+    # Gradients of sequences one after the other take longer than those of a batch together with the copies: docs/python.md.
     if (not whole and q.dim() == 4 and q.shape[0] > 1 and q.numel() > 0 and k.numel() > 0 and all(_one(x, 2) for x in three)
             and not all(_one(x, 1) for x in three) and not _has_gradient(*three, sink)):
         begins = _begins(q)
