@@ -21,6 +21,19 @@ template <class Declarations> std::optional<std::size_t> index_of(const Declarat
   return static_cast<std::size_t>(at - declared.begin());
 }
 
+// The name of which an extent determines the value: it is the extent, or was before a number was added.
+struct Term {
+  std::string_view name;
+  std::int64_t number = 0;
+  bool in_sum = false;
+};
+
+std::optional<Term> term_of(const templates::Expression& extent) {
+  if (const auto name = extent.single_name()) return Term{.name = *name};
+  if (const auto sum = extent.name_and_number()) return Term{.name = sum->first, .number = sum->second, .in_sum = true};
+  return std::nullopt;
+}
+
 class Binder {
  public:
   Binder(const templates::Template& kernel, const Request& request, const DeviceInfo& device)
@@ -53,9 +66,8 @@ class Binder {
   Result<void> bind_element(const templates::Tensor& declared, const Tensor& given);
   Result<void> set_type(std::size_t type, DType value, std::string source);
   Result<void> bind_dims();
-  Result<void> bind_extents(const templates::Tensor& declared, const Tensor& given);
-  // Finds the dims that have no value from extents that are such a dim and a number.
-  Result<void> bind_sums(const templates::Tensor& declared, const Tensor& given);
+  // Binds the dims that extents are, or those without a value that are `in_sums` with a number.
+  Result<void> bind_extents(bool in_sums);
   Result<void> set_dim(std::size_t dim, std::int64_t value, std::string source);
   Result<std::int64_t> settled(const templates::Dim& dim, const std::optional<Sourced<std::int64_t>>& value) const;
   std::string tensors_with(std::string_view dim) const;
@@ -151,24 +163,19 @@ Result<void> Binder::set_dim(std::size_t dim, std::int64_t value, std::string so
   return {};
 }
 
-Result<void> Binder::bind_extents(const templates::Tensor& declared, const Tensor& given) {
-  for (std::size_t i = 0; i < declared.shape.size(); ++i) {
-    const std::optional<std::string_view> name = declared.shape[i].single_name();
-    const std::optional<std::size_t> dim = name.has_value() ? index_of(kernel_.dims, *name) : std::nullopt;
-    if (!dim.has_value()) continue;
-    TMA_JIT_CHECK(set_dim(*dim, given.shape[i], fmt::format("tensor {} {}", declared.name, shape_text(given))));
-  }
-  return {};
-}
-
-Result<void> Binder::bind_sums(const templates::Tensor& declared, const Tensor& given) {
-  for (std::size_t i = 0; i < declared.shape.size(); ++i) {
-    const auto sum = declared.shape[i].name_and_number();
-    const std::optional<std::size_t> dim = sum.has_value() ? index_of(kernel_.dims, sum->first) : std::nullopt;
-    std::int64_t value = 0;
-    if (!dim.has_value() || dims_[*dim].has_value()) continue;
-    if (__builtin_sub_overflow(given.shape[i], sum->second, &value)) continue;
-    TMA_JIT_CHECK(set_dim(*dim, value, fmt::format("tensor {} {}", declared.name, shape_text(given))));
+Result<void> Binder::bind_extents(bool in_sums) {
+  for (std::size_t t = 0; t < kernel_.tensors.size(); ++t) {
+    if (binding_.tensors[t] == nullptr) continue;
+    const templates::Tensor& declared = kernel_.tensors[t];
+    const Tensor& given = *binding_.tensors[t];
+    for (std::size_t i = 0; i < declared.shape.size(); ++i) {
+      const auto term = term_of(declared.shape[i]);
+      const std::optional<std::size_t> dim = term.has_value() ? index_of(kernel_.dims, term->name) : std::nullopt;
+      if (!dim.has_value() || term->in_sum != in_sums || (in_sums && dims_[*dim].has_value())) continue;
+      std::int64_t value = 0;
+      if (__builtin_sub_overflow(given.shape[i], term->number, &value)) continue;
+      TMA_JIT_CHECK(set_dim(*dim, value, fmt::format("tensor {} {}", declared.name, shape_text(given))));
+    }
   }
   return {};
 }
@@ -178,8 +185,8 @@ std::string Binder::tensors_with(std::string_view dim) const {
   std::vector<std::string> names;
   for (const templates::Tensor& tensor : kernel_.tensors) {
     const auto determines = [&](const templates::Expression& entry) {
-      const auto sum = entry.name_and_number();
-      return entry.single_name() == dim || (sum.has_value() && sum->first == dim);
+      const auto term = term_of(entry);
+      return term.has_value() && term->name == dim;
     };
     if (std::ranges::any_of(tensor.shape, determines)) names.push_back(tensor.name);
   }
@@ -211,12 +218,8 @@ Result<void> Binder::bind_dims() {
     const bool absent = value == 0 && kernel_.dims[dim].when.has_value() && kernel_.dims[dim].min > 0;
     if (!absent) TMA_JIT_CHECK(set_dim(dim, value, "the request"));
   }
-  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_extents(kernel_.tensors[i], *binding_.tensors[i]));
-  }
-  for (std::size_t i = 0; i < kernel_.tensors.size(); ++i) {
-    if (binding_.tensors[i] != nullptr) TMA_JIT_CHECK(bind_sums(kernel_.tensors[i], *binding_.tensors[i]));
-  }
+  TMA_JIT_CHECK(bind_extents(false));
+  TMA_JIT_CHECK(bind_extents(true));
   for (std::size_t i = 0; i < dims_.size(); ++i) {
     TMA_JIT_ASSIGN(const std::int64_t value, settled(kernel_.dims[i], dims_[i]));
     binding_.dims.push_back(value);
