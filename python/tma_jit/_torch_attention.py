@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._torch_calls import NAMES, call, result_type
+from ._torch_calls import NAMES, call, has_gradient, result_type
 
 # Tensors are [heads of all sequences, tokens, elements], and sums, the logarithms of the sums of weights, [heads, tokens]; those
 # are empty unless they are asked for. With `begins` tensors are [tokens of all sequences, heads, elements]: the queries of sequence
@@ -128,10 +128,6 @@ class _Attention(torch.autograd.Function):
         return dq, dk, dv, of_sink, None, None, None, *(None for _ in read)
 
 
-def _has_gradient(*tensors: torch.Tensor | None) -> bool:
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
-
-
 def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tensor | None, begins: list[torch.Tensor], longest: int,
             per: int, texts: dict[str, str], causal: bool, scale: float | None,
             read: dict[str, torch.Tensor | int | float]) -> torch.Tensor:
@@ -140,12 +136,12 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sink: torch.Tenso
         read["per"] = per
     tensors = {name: value for name, value in read.items() if isinstance(value, torch.Tensor)}
     numbers = {name: value for name, value in read.items() if name not in tensors}
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors.values()):
+    if has_gradient(*tensors.values()):
         raise ValueError(f"attention is not differentiable by what its texts read: detach {', '.join(tensors)}")
     own = [tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor for tensor in tensors.values()]
     given = ([*numbers.values()], [*tensors, *numbers], hooks, causal, q.shape[-1] ** -0.5 if scale is None else scale)
     result: torch.Tensor
-    if _has_gradient(q, k, v, sink):
+    if has_gradient(q, k, v, sink):
         result = _Attention.apply(q, k, v, sink, longest, given, len(begins), *begins, *own)
     else:
         result, _ = torch.ops.tma_jit.attention(q, k, v, sink, False, begins, longest, own, *given)
@@ -182,7 +178,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     whole = q.is_contiguous() and k.is_contiguous() and v.is_contiguous()
     # Gradients of sequences one after the other take longer than those of a batch together with the copies: docs/python.md.
     if (not whole and q.dim() == 4 and q.shape[0] > 1 and q.numel() > 0 and k.numel() > 0 and all(_one(x, 2) for x in three)
-            and not all(_one(x, 1) for x in three) and not _has_gradient(*three, sink)):
+            and not all(_one(x, 1) for x in three) and not has_gradient(*three, sink)):
         begins = _begins(q)
         both = [begins, begins if k.shape[2] == q.shape[2] else _begins(k)]
         flat = [x.transpose(1, 2).flatten(0, 1) for x in three]

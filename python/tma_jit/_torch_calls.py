@@ -21,6 +21,11 @@ def result_type(of: torch.dtype) -> torch.dtype:
     return of if of in (torch.bfloat16, torch.float16) else torch.bfloat16
 
 
+def has_gradient(*tensors: torch.Tensor | None) -> bool:
+    """Whether the derivatives by any of these are asked for."""
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
 def use(device: str | torch.device, engine: Engine) -> None:
     """Has operators on tensors of a device run on this engine: for options of its own, or an emulated device for "cpu"."""
     device = torch.device(device)

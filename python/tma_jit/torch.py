@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from ._torch_attention import attention, attention_ragged
-from ._torch_calls import NAMES, TYPES, call, engine_of, result_type, use
+from ._torch_calls import NAMES, TYPES, call, engine_of, has_gradient, result_type, use
 from .engine import Engine
 
 __all__ = ["attention", "attention_ragged", "engine_of", "gemm", "layer_norm", "op", "rms_norm", "softmax", "use"]
@@ -220,7 +220,7 @@ def gemm(a: torch.Tensor, b: torch.Tensor, *, epilogue: str = "", dtype: torch.d
     """epilogue(a @ b.T). The expression sees x, row and column, and the tensors given by name: vectors of b.shape[0] elements
     as bias[column], matrices as up[row, column]."""
     dtype = dtype or result_type(a.dtype)
-    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad):
+    if has_gradient(a, b):
         if epilogue:
             raise RuntimeError("gemm has derivatives without an epilogue only: apply the expression to its result, or detach a and b")
         product: torch.Tensor = _Gemm.apply(a, b, dtype)

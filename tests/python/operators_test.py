@@ -111,7 +111,7 @@ def test_attention_by_texts():
 
 
 def same_attention(made, expected, inputs, name):
-    """Whether two functions of q, k and v have the same results, bit for bit, and gradients."""
+    """Checks that two functions of q, k and v have the same results, bit for bit, and gradients; returns the first's result."""
     own = [[x.detach().requires_grad_() for x in inputs] for _ in range(2)]
     results = [function(*of) for function, of in zip((made, expected), own)]
     check(torch.equal(*results), f"{name}: {(results[0].float() - results[1].float()).abs().max()}")
@@ -123,16 +123,21 @@ def same_attention(made, expected, inputs, name):
     return results[0]
 
 
+def by_heads(*tensors, **read):
+    """Attention of copies whose heads are not within tokens, and whose rows begin at multiples of 16 bytes."""
+    return operators.attention(*(x.contiguous() for x in tensors), **read)
+
+
 def test_attention_by_tokens():
-    """Heads within tokens are read where they are, and results and gradients lie likewise."""
+    """Heads within tokens give what copies by heads do, and without gradients, or of one sequence, results lie by tokens too."""
     slope = torch.rand(4)
     texts = {"mask": "q - k < 30", "score": "s - slope[head % per] * (q - k)", "slope": slope, "causal": True}
     for sequences in (1, 2):
         both = torch.randn(sequences, 70, 8, 64).bfloat16()
         inputs = [both[:, :, part].transpose(1, 2) for part in (slice(0, 4), slice(4, 6), slice(6, 8))]
         for name, read in (("plain", {}), ("texts", texts)):
-            made = same_attention(lambda *x: operators.attention(*x, **read),
-                                  lambda *x: operators.attention(*(y.contiguous() for y in x), **read), inputs, f"{sequences}, {name}")
+            made = same_attention(lambda *x: operators.attention(*x, **read), lambda *x: by_heads(*x, **read), inputs,
+                                  f"{sequences}, {name}")
             if sequences == 1:
                 check(made.transpose(1, 2).is_contiguous(), f"with gradients: {made.stride()}")
             with torch.no_grad():
@@ -144,11 +149,10 @@ def test_attention_by_tokens():
         with torch.no_grad():
             check(torch.equal(compiled(q, k, v), operators.attention(q, k, v, causal=True)), "a compiled graph without gradients")
     apart = torch.randn(2, 4, 70, 65).bfloat16()[..., 1:]
-    same_attention(operators.attention, lambda *x: operators.attention(*(y.contiguous() for y in x)), [apart] * 3, "odd rows")
+    same_attention(operators.attention, by_heads, [apart] * 3, "odd rows")
     token = torch.randn(2, 4, 1, 64).bfloat16()
     with torch.no_grad():
-        made, wanted = (operators.attention(token, *keys) for keys in (inputs[1:], [x.contiguous() for x in inputs[1:]]))
-    check(torch.equal(made, wanted), "one token of many keys")
+        check(torch.equal(operators.attention(token, *inputs[1:]), by_heads(token, *inputs[1:])), "one token of many keys")
 
 
 def test_attention_ragged():
