@@ -271,6 +271,14 @@ TEST_CASE("blocks share a tile of keys by heads or by steps, with the same gradi
   };
   CHECK(with({"HD=128", "CAUSAL=1"}).out.find("SPLIT=4") != std::string::npos);
   CHECK(planned({"HEADS=28", "KV_HEADS=28", "M=4096", "N=4096", "HD=128"}).out.find("SPLIT=1") != std::string::npos);
+  const auto batch = [&](const char* length, Words more) {  // of 16384 tokens
+    more.insert(more.begin(), {"KV_HEADS=64", "HEADS=256", length, std::string("N=") + (length + 2)});
+    return planned(more).out;
+  };
+  CHECK(batch("M=2048", {"HD=128", "CAUSAL=1"}).find("SPLIT=1") != std::string::npos);
+  CHECK(batch("M=512", {"HD=256", "CAUSAL=1"}).find("SPLIT=2") != std::string::npos);
+  CHECK(batch("M=512", {"HD=256", "--hook", "mask=k <= q"}).find("SPLIT=2") != std::string::npos);
+  CHECK(batch("M=512", {"HD=64", "--hook", "mask=k <= q"}).find("SPLIT=1") != std::string::npos);
   const char* refused =
       "tiles are shared whose results are stored from registers, by heads, or by steps if all see them";
   CHECK(with({"HD=192", "VD=128", "TILE=96", "SPLIT=2"}).err.find(refused) != std::string::npos);
@@ -288,6 +296,7 @@ TEST_CASE("attention's gradients are those of masks and scores, whose derivative
     passes("M=400", "N=70", {"--hook", "mask=(q - k) % 300 == 0"});
     passes("M=150", "N=270", {"--hook", "mask=k <= q && q - k < 40", "--hook", "score=s - 0.05f * (q - k)"});
     passes("M=40", "N=200", {"--hook", "mask=0"});
+    passes("M=100", "N=200", {"--hook", "mask=k <= q - 30 * head"});
     passes("M=70", "N=200", {"CAUSAL=1", "--operand", "first : s32[N]", "--hook", "mask=k >= first[q]"});
     passes("M=70", "N=100", {"--hook", "mask=const int x = q - k; return x >= 0 && x < 40;"});
     passes("M=70", "N=100", {"--scalar", "scale=-0.2", "--hook", "score=20 * tanh(s / 20)"});

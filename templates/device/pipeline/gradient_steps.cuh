@@ -1,6 +1,6 @@
 #pragma once
 // The steps of the backward pass of attention: those in which any query sees any key, found from the hook `mask` where
-// the request has one. CAUSAL and Hooks are the template's.
+// the request has one. CAUSAL, HD, T and Hooks are the template's.
 #include "device/pipeline/seen_steps.cuh"
 #include "device/tile/attention_hooks.cuh"
 
@@ -51,6 +51,13 @@ class OwnSearch {
   template <class Work> __device__ auto steps(const Work& work, int head) const {
     return StepsOf<decltype(looks(work, head))>(looks(work, head));
   }
+  // Returns whether the tile behind this one sees any query of a step.
+  template <class Work> __device__ bool next_row_sees(const Work& work, int step, int head) const {
+    if (step >= work.end || work.first + Work::kRows >= work.keys) return false;
+    const int first = step * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
+    const Work next = work.of_row(work.first / Work::kRows + 1);
+    return KeyTileMask<Work>{&hooks_, &next, head}(first, last).some;
+  }
   // Returns how many tiles of keys before this one see any query of a step.
   template <class Work> __device__ int rank(const Work& work, const GradientStep& step) const {
     const int row = work.first / Work::kRows;
@@ -70,22 +77,48 @@ class OwnSearch {
   const Hooks& hooks_;
 };
 
+// Whether tiles of keys visit each step of all heads that share the keys before the next step, under a mask that is the
+// same for all heads: if tiles that follow one another begin at the same step, as under a causal mask. Where each
+// begins later than the one before, as under a window, their steps are as many, so that none waits for another for
+// long, and tiles under way read a step at about the same time only if they have one head after the other: what they
+// read and add to between its first and last tile is otherwise all that they do, for which L2 has room if the heads are
+// few. The tiles that are asked are those after a quarter of all. Called by all lanes of a warp.
+template <class Work, class Search> __device__ inline bool heads_together(const Search& search, const Work& work) {
+  constexpr s64 kRoom = 40 << 20, kBytes = Work::kRows * HD * (2 * sizeof(T) + sizeof(f32));
+  if (!kMaskSameForHeads || work.heads * gridDim.x * kBytes <= kRoom) return kMaskSameForHeads;
+  const Work tile = work.of_row(ceil_div<u32>(work.keys, Work::kRows) / 4);
+  const int first = search.steps(tile, tile.head).next();
+  return first < 0 || !search.next_row_sees(tile, SeenStep::step(first) + 1, tile.head);
+}
+
 // The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so
 // that tiles of fewer steps than others wait for these in the order of sums at the first step only. Under a mask, which
-// may leave other steps of each head, they are those of one head after the other, and all members are called by all
-// lanes of a warp. Tiles that wrap around begin at a step of their own.
+// may leave other steps of each head, they are those of one head after the other unless they are asked for Together,
+// and all members are called by all lanes of a warp. Tiles that wrap around begin at a step of their own.
 //   for (auto step = steps.next(); step.exists(); step = steps.next()) { ... step.index(), step.head ... }
 template <class Work, class Search = OwnSearch> class KeySteps {
  public:
   using Step = GradientStep;
 
-  __device__ KeySteps(const Work& work, const Search& search)
-      : work_(work), search_(search), head_(work.head), step_(work.start()), seen_(search.steps(work, head_)) {}
+  __device__ KeySteps(const Work& work, const Search& search, bool together = false)
+      : work_(work),
+        search_(search),
+        together_(together),
+        head_(together ? work.head + work.heads : work.head),
+        step_(work.start()),
+        seen_(search.steps(work, work.head)) {}
 
   __device__ Step next() {
     if constexpr (kMaskGiven) {
-      for (; head_ < work_.head + work_.heads; ++head_, seen_ = search_.steps(work_, head_))
-        if (const int seen = seen_.next(); seen >= 0) return Step::of(seen, head_);
+      const int end = work_.head + work_.heads;
+      if (together_ && head_ < end) return Step::of(step_, head_++);
+      while (true) {
+        step_ = seen_.next();
+        if (together_) head_ = work_.head;
+        if (step_ >= 0 || together_ || ++head_ == end) break;
+        seen_ = search_.steps(work_, head_);
+      }
+      return Step::of(step_, together_ ? head_++ : head_);
     } else {
       if (head_ == work_.head + work_.heads) {
         head_ = work_.head, --step_, --left_;
@@ -104,7 +137,9 @@ template <class Work, class Search = OwnSearch> class KeySteps {
 
   const Work& work_;
   const Search& search_;
-  int head_, step_;
+  const bool together_;
+  int head_;
+  int step_;                            // under a mask a SeenStep
   int left_ = work_.end - work_.begin;  // steps, if it wraps around
   decltype(search_.steps(work_, head_)) seen_;
 };

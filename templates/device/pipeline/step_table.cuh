@@ -55,14 +55,16 @@ class StepTable {
   __device__ StepsOf<Row> steps(int row) const {
     return StepsOf<Row>(Row(bits_ + s64{row} * parts_, parts_));
   }
+  __device__ bool has(int row, int step) const {
+    return (bits_[s64{row} * parts_ + step / 32].some >> (step % 32) & 1) != 0;
+  }
   // Returns how many of the first rows have a step. Called by all lanes of a warp.
   __device__ int rows_with(int step, int rows) const {
     int count = 0;
 #pragma unroll 4
     for (int begin = 0; begin < rows; begin += 32) {
       const int row = begin + threadIdx.x % 32;
-      const bool has = row < rows && (bits_[s64{row} * parts_ + step / 32].some >> (step % 32) & 1) != 0;
-      count += __popc(__ballot_sync(0xffffffff, has));
+      count += __popc(__ballot_sync(0xffffffff, row < rows && has(row, step)));
     }
     return count;
   }

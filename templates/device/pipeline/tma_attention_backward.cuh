@@ -72,7 +72,9 @@ template <bool Ranked, class Smem, class Search> class GradientProducer {
   }
 
   template <class Work> __device__ void load_tile(const Work& work) {
-    KeySteps<Work, Search> steps(work, search_);
+    // Sequences of different lengths have an answer of their own each.
+    if (kMaskGiven && (Work::kRagged || smem_.count == 0)) together_ = heads_together(search_, work);
+    KeySteps<Work, Search> steps(work, search_, together_);
     GradientStep step = steps.next();
     if (!step.exists()) {
       const u32 own = acquire(smem_.own, smem_.count), slot = acquire(smem_.steps, count_);
@@ -191,6 +193,7 @@ template <bool Ranked, class Smem, class Search> class GradientProducer {
   const StepMaps& from_;
   const Search& search_;
   u32 count_ = 0;  // of steps
+  bool together_ = false;
 };
 
 #endif

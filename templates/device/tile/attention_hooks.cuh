@@ -38,8 +38,9 @@ __device__ constexpr auto is_same_for_heads(const H* hooks, int)
 template <class H> __device__ constexpr bool is_same_for_heads(const H*, long) {
   return false;
 }
+constexpr bool kMaskSameForHeads = is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
 // Whether the steps that the mask leaves are found once for all heads: where it reads operands, which takes long.
-constexpr bool kMaskFoundOnce = Hooks::mask_reads && is_same_for_heads(static_cast<const Hooks*>(nullptr), 0);
+constexpr bool kMaskFoundOnce = Hooks::mask_reads && kMaskSameForHeads;
 
 // Returns which of 32 keys a query sees if the mask's text is `packed` and nothing else; otherwise an Unpacked, whose
 // bits mean nothing.
