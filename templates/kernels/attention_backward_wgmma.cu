@@ -27,9 +27,12 @@
 //! let     SHARED  = HEADS / max(1, KV_HEADS)       "heads that share keys"
 //! let     KEYS    = KV_HEADS * ceil_div(N, TILE)   "tiles of keys"
 //! let     UNEVEN  = CAUSAL + given(mask) > 0       "tiles do not all see the same steps"
+//! let     LONG    = N >= 2048                      "tiles of a head differ much in their steps under a causal mask"
 //! let     EIGHT   = SHARED >= 8 && WIDE == 0 && 8 * KEYS <= device.sm_count * (1 + UNEVEN)
-//! let     FOUR    = SHARED >= 4 && 4 * KEYS <= device.sm_count * (UNEVEN ? (WIDE ? 2 : 4) : SHARED >= 8 ? 2 : 1)
-//! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * (CAUSAL && SHARED >= (SIZE == 128 ? 3 : 4) ? 16 : UNEVEN ? (WIDE ? 2 : 4) : WIDE && SHARED >= 2 ? 4 : 1)
+//! let     FOURS   = UNEVEN == 0 ? (SHARED >= 8 ? 2 : 1) : SHARED >= 7 && CAUSAL && LONG ? (SIZE == 64 ? 4 : 8) : SHARED >= 7 && (CAUSAL || WIDE == 0) || SIZE == 128 && CAUSAL && LONG ? 4 : 2 "blocks for each SM, at most, so that four share a tile"
+//! let     TWOS    = UNEVEN == 0 ? (WIDE && SHARED >= 2 ? 4 : 1) : SHARED >= 7 ? (CAUSAL ? 16 : 8) : WIDE ? (SHARED >= 4 ? 8 : 2) : SIZE == 128 ? (SHARED >= 3 && CAUSAL && LONG ? 8 : 4) : SHARED == 4 ? 2 : SHARED > 4 && CAUSAL ? 8 : 4 "likewise for two"
+//! let     FOUR    = SHARED >= 4 && 4 * KEYS <= device.sm_count * FOURS
+//! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * TWOS
 //! let     BLOCKS  = TILE == 96 ? 1 : EIGHT ? 8 : FOUR ? 4 : TWO ? 2 : 1 "that share a tile, so that all SMs have work"
 //! let     TILES   = KEYS * SPLIT
 //! let     SUMMED  = HEADS * M * SIZE               "elements of DQ"
