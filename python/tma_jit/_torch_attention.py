@@ -170,15 +170,14 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     from its text, or given as `score_gradient`. `sink` is a score of each head of a sequence that takes weight and has no value.
 
     Tensors whose heads lie within tokens, [sequences, tokens, heads, elements].transpose(1, 2), are read where they are, and the
-    result lies likewise, unless there are several sequences and gradients are asked for: then they are copied.
+    result and their gradients lie likewise.
     """
     texts = {"mask": mask, "score": score, "score_gradient": score_gradient}
     heads = q.shape[-3] if q.dim() > 2 else 1
     three = (q, k, v)
     whole = q.is_contiguous() and k.is_contiguous() and v.is_contiguous()
-    # Gradients of sequences one after the other take longer than those of a batch together with the copies: docs/python.md.
     if (not whole and q.dim() == 4 and q.shape[0] > 1 and q.numel() > 0 and k.numel() > 0 and all(_one(x, 2) for x in three)
-            and not all(_one(x, 1) for x in three) and not has_gradient(*three, sink)):
+            and not all(_one(x, 1) for x in three)):
         begins = _begins(q)
         both = [begins, begins if k.shape[2] == q.shape[2] else _begins(k)]
         flat = [x.transpose(1, 2).flatten(0, 1) for x in three]
