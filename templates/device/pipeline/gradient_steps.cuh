@@ -82,10 +82,13 @@ class OwnSearch {
 // begins later than the one before, as under a window, their steps are as many, so that none waits for another for
 // long, and tiles under way read a step at about the same time only if they have one head after the other: what they
 // read and add to between its first and last tile is otherwise all that they do, for which L2 has room if the heads are
-// few. The tiles that are asked are those after a quarter of all. Called by all lanes of a warp.
+// few. The tiles that are asked are those after a quarter of all. Tiles of 96 keys have no registers for that, and wide
+// heads none for the question if the mask reads operands. Called by all lanes of a warp.
 template <class Work, class Search> __device__ inline bool heads_together(const Search& search, const Work& work) {
   constexpr s64 kRoom = 40 << 20, kBytes = Work::kRows * HD * (2 * sizeof(T) + sizeof(f32));
-  if (!kMaskSameForHeads || work.heads * gridDim.x * kBytes <= kRoom) return kMaskSameForHeads;
+  if constexpr (!kMaskSameForHeads || Work::kRows == 96) return false;
+  if constexpr (HD > 128 && Hooks::mask_reads) return true;
+  if (work.heads * gridDim.x * kBytes <= kRoom) return true;
   const Work tile = work.of_row(ceil_div<u32>(work.keys, Work::kRows) / 4);
   const int first = search.steps(tile, tile.head).next();
   return first < 0 || !search.next_row_sees(tile, SeenStep::step(first) + 1, tile.head);
