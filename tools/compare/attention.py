@@ -191,10 +191,11 @@ def timed(compare, torch, options, entries, flush):
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
 
-def backward_kernels(compare, options, entries, tensors, size):
+def backward_kernels(compare, options, entries, tensors, size, scalars=None):
     """Runs the forward pass, and returns attention_backward of each entry, alone and with attention_delta before it."""
     def kernel(entry):
-        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, {"scale": size ** -0.5})
+        values = {"scale": size ** -0.5, **(scalars or {})}
+        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, values)
     kernel(entries[0]["forward"])()
     first, kernels = kernel(entries[0]["delta"]), [kernel(entry) for entry in entries]
 

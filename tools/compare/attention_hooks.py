@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """attention with masks and scores as hooks, beside PyTorch's compiled flex_attention and our own causal attention.
 
-    tools/compare/attention_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--templates DIR] [--pin "BN=64"]...
+    tools/compare/attention_hooks.py prepare FOLDER [--tma-jit build/bin/tma-jit] [--device h200] [--templates DIR] [--only WORD]
+        [--pin "BN=64"]... [--backward] [--kv-heads 16]
     tools/compare/attention_hooks.py measure FOLDER [--rounds 20] [--only WORD]
 
 As attention.py: `prepare` needs no GPU; `measure` needs one, PyTorch and the package tma_jit, times all sides in turn, and
 compares results with flex_attention's. Rates are of the pairs of queries and keys that the mask leaves; the last column is the
 share of the rate that causal attention of the same length has, by its own pairs. The mask of a problem that is "packed" is bits,
-which attention_mask makes beforehand, as flex_attention's block mask is made; the time of both follows the table.
+which attention_mask makes beforehand, as flex_attention's block mask is made; the time of both follows the table. With --backward,
+attention_delta and attention_backward are prepared, whose times `measure` adds, beside autograd's backward pass alone.
 """
+import functools
 import os
 import subprocess
 
@@ -45,22 +48,26 @@ def problems():
     }
 
 
-def request(length, words, pin=""):
-    return ["attention", f"HEADS={HEADS}", f"KV_HEADS={HEADS}", f"M={length}", f"N={length}", f"HD={SIZE}", *words, *pin.split()]
-
-
 def prepare(options):
     entries = []
     for name, (length, words) in problems().items():
         if options.only not in name:
             continue
-        common = {"problem": name, "causal": attention.built(options, request(length, ["CAUSAL=1"]))}
+
+        def built(kernel, words, length=length):
+            return attention.built(options, [kernel, f"HEADS={HEADS}", f"KV_HEADS={options.kv_heads}", f"M={length}", f"N={length}",
+                                             f"HD={SIZE}", *words])
+        kernel = "attention_backward" if options.backward else "attention"
+        common = {"problem": name, "kv_heads": options.kv_heads, "causal": built(kernel, ["CAUSAL=1"])}
         if name.endswith("packed"):
             common["mask"] = attention.built(options, ["attention_mask", "HEADS=1", f"M={length}", f"N={length}", *words])
             words = PACKED
+        if options.backward:
+            common["forward"] = built("attention", [*words, "LSE=1"])
+            common["delta"] = attention.built(options, ["attention_delta", f"HEADS={HEADS}", f"M={length}", f"HD={SIZE}"])
         for pin in options.pin or [""]:
             try:
-                entries.append({"pin": pin, **common, **attention.built(options, request(length, words, pin))})
+                entries.append({"pin": pin, **common, **built(kernel, [*words, *pin.split()])})
             except subprocess.CalledProcessError:
                 print(f"{name}: no plan for {pin}")
     return entries
@@ -93,47 +100,60 @@ def pairs_of(torch, mask, length):
     return sum(int(mask(0, 0, q[:, None], k[None, :]).sum()) for q in k.split(1024))
 
 
-def measured(compare, torch, flex, options, name, entries, flush):
-    length = problems()[name][0]
+def tensors_of(torch, length, kv_heads, backward):
+    """q, k, v and the gradient of o; what the kernels make; and all that they and the masks read, by name."""
     torch.manual_seed(length)  # the same documents whatever reads them
-    q, k, v = (torch.randn(1, HEADS, length, SIZE, device="cuda").bfloat16() for _ in range(3))
-    o = torch.empty_like(q)
+    given = [torch.randn(1, heads, length, SIZE, device="cuda").bfloat16() for heads in (HEADS, kv_heads, kv_heads, HEADS)]
+    made = [torch.empty_like(x[0]) for x in (given[:3] if backward else given[:1])]
     starts = torch.cat((torch.zeros(1, dtype=torch.int64), torch.randperm(length - 1)[:length // 2048] + 1)).sort().values.cuda()
     document = (torch.searchsorted(starts, torch.arange(length, device="cuda"), right=True) - 1).int()
-    operands = {"document": document, "first": starts[document.long()].int(),
-                "slope": torch.exp2(-8.0 * torch.arange(1, HEADS + 1, device="cuda") / HEADS)}
     bits = torch.empty(1, length, length // 32, dtype=torch.int32, device="cuda")
     blocks = torch.empty(1, length // 128, length // 64, dtype=torch.uint8, device="cuda")
-    tensors = {"Q": q[0], "K": k[0], "V": v[0], "O": o[0], "BITS": bits, "BLOCKS": blocks, "bits": bits, "blocks": blocks, **operands}
+    tensors = {"BITS": bits, "BLOCKS": blocks, "bits": bits, "blocks": blocks, "document": document,
+               "first": starts[document.long()].int(), "slope": torch.exp2(-8.0 * torch.arange(1, HEADS + 1, device="cuda") / HEADS),
+               **{name: x[0] for name, x in zip(("Q", "K", "V", "DO"), given)}, "O": made[0]}
+    if backward:
+        numbers = {name: torch.empty(HEADS, length, device="cuda") for name in ("L", "DELTA")}
+        tensors |= {"O": torch.empty_like(given[0][0]), **numbers, **dict(zip(("DQ", "DK", "DV"), made))}
+    return given, made, tensors
+
+
+def measured(compare, torch, flex, options, name, entries, flush):
+    length, kv_heads, backward = problems()[name][0], entries[0]["kv_heads"], "delta" in entries[0]
+    (*inputs, gradient), made, tensors = tensors_of(torch, length, kv_heads, backward)
     scalars = {"scale": SIZE ** -0.5, "window": WINDOW, "prefix": 2048, "cap": CAP}
 
     def kernel(entry):
         return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, scalars)
-    ours, causal = [kernel(entry) for entry in entries], kernel(entries[0]["causal"])
-    mask, score = modifications(torch, name, operands)
+    mask, score = modifications(torch, name, tensors)
+    make_blocks = torch.compile(flex.create_block_mask)
 
     def blocks_of_peer():
-        return flex.create_block_mask(mask, None, None, length, length, device="cuda", _compile=True)
+        return make_blocks(mask, None, None, length, length, device="cuda")
     block_mask = blocks_of_peer()
     if "mask" in entries[0]:
-        made, peers = compare.alternate([kernel(entries[0]["mask"]), blocks_of_peer], options.rounds, flush)
-        options.masks.append(f"{name}: attention_mask {made * 1e3:.1f} us, create_block_mask {peers * 1e3:.1f} us")
+        bits_made, blocks_made = compare.alternate([kernel(entries[0]["mask"]), blocks_of_peer], options.rounds, flush)
+        options.masks.append(f"{name}: attention_mask {bits_made * 1e3:.1f} us, create_block_mask {blocks_made * 1e3:.1f} us")
     compiled = torch.compile(flex.flex_attention, dynamic=False)
+    inputs = [x.requires_grad_(backward) for x in inputs]
 
-    def peer():
-        return compiled(q, k, v, score_mod=score, block_mask=block_mask)
-    expected = peer().float()
-    for entry, side in zip(entries, ours):
-        compare.poisoned(o)
-        side()
-        torch.cuda.synchronize()
-        error = compare.difference(o, expected)
-        assert error < 1e-2, f"{name} {side.config} differs from flex_attention by {error}"
-    del expected
-    *times, theirs, whole = compare.alternate([*ours, peer, causal], options.rounds, flush)
+    def attend():
+        return compiled(*inputs, score_mod=score, block_mask=block_mask, enable_gqa=kv_heads != HEADS)
+    all_ours = [*entries, entries[0] | entries[0]["causal"]]
+    if backward:
+        torch._functorch.config.donated_buffer = False  # which would forbid the peer's second backward pass
+        kernels, calls = attention.backward_kernels(compare, options, all_ours, tensors, SIZE, scalars)
+        peer = functools.partial(torch.autograd.grad, attend(), inputs, gradient, retain_graph=True)
+        attention.compare_gradients(compare, torch, entries, calls, made, [x[0].float() for x in peer()])
+    else:
+        calls = kernels = [kernel(entry) for entry in all_ours]
+        peer = attend
+        attention.compare_results(compare, torch, entries, kernels, made[0], peer()[0].float())
+    *times, whole, theirs = compare.alternate([*calls, peer], options.rounds, flush)
     pairs = pairs_of(torch, mask, length)
-    rate, full = 4e-9 * HEADS * SIZE * pairs, 4e-9 * HEADS * SIZE * length * (length + 1) / 2
-    for entry, side, time in zip(entries, ours, times):
+    products = 10e-9 if backward else 4e-9
+    rate, full = products * HEADS * SIZE * pairs, products * HEADS * SIZE * length * (length + 1) / 2
+    for entry, side, time in zip(entries, kernels, times):
         options.pictured.add(name, entry["plan"], time, {"flex_attention": theirs, "our causal attention": whole})
         print(f"| {name} | {time * 1e3:.1f} | {rate / time:,.0f} | {theirs * 1e3:.1f} | {theirs / time:.2f} | {whole * 1e3:.1f} | "
               f"{rate / time / (full / whole):.2f} | {side.config} |", flush=True)
@@ -160,6 +180,8 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--only", default="", help="problems whose name contains the word")
     parser.add_argument("--pin", action="append", help="of `prepare`: params of a configuration; may be repeated")
+    parser.add_argument("--backward", action="store_true", help="of `prepare`: the backward pass")
+    parser.add_argument("--kv-heads", type=int, default=HEADS, help=f"of `prepare`: heads of keys, which {HEADS} heads of queries share")
     options = parser.parse_args()
     run(options, prepare, measure)
 
