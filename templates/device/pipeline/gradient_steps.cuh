@@ -83,11 +83,12 @@ class OwnSearch {
 // long, and tiles under way read a step at about the same time only if they have one head after the other: what they
 // read and add to between its first and last tile is otherwise all that they do, for which L2 has room if the heads are
 // few. The tiles that are asked are those after a quarter of all. Tiles of 96 keys have no registers for that, and wide
-// heads none for the question if the mask reads operands. Called by all lanes of a warp.
+// heads and sequences of different lengths none for the question if the mask reads operands. Called by all lanes of a
+// warp.
 template <class Work, class Search> __device__ inline bool heads_together(const Search& search, const Work& work) {
   constexpr s64 kRoom = 40 << 20, kBytes = Work::kRows * HD * (2 * sizeof(T) + sizeof(f32));
   if constexpr (!kMaskSameForHeads || Work::kRows == 96) return false;
-  if constexpr (HD > 128 && Hooks::mask_reads) return true;
+  if constexpr (Hooks::mask_reads && (HD > 128 || Work::kRagged)) return true;
   if (work.heads * gridDim.x * kBytes <= kRoom) return true;
   const Work tile = work.of_row(ceil_div<u32>(work.keys, Work::kRows) / 4);
   const int first = search.steps(tile, tile.head).next();
