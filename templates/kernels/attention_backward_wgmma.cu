@@ -27,10 +27,10 @@
 //! let     SHARED  = HEADS / max(1, KV_HEADS)       "heads that share keys"
 //! let     KEYS    = KV_HEADS * ceil_div(N, TILE)   "tiles of keys"
 //! let     UNEVEN  = CAUSAL + given(mask) > 0       "tiles do not all see the same steps"
-//! let     LONG    = N >= 2048                      "tiles of a head differ much in their steps under a causal mask"
+//! let     STEEP   = CAUSAL && N >= 2048            "tiles of a head differ much in their steps"
 //! let     EIGHT   = SHARED >= 8 && WIDE == 0 && 8 * KEYS <= device.sm_count * (1 + UNEVEN)
-//! let     FOURS   = UNEVEN == 0 ? (SHARED >= 8 ? 2 : 1) : SHARED >= 7 && CAUSAL && LONG ? (SIZE == 64 ? 4 : 8) : SHARED >= 7 && (CAUSAL || WIDE == 0) || SIZE == 128 && CAUSAL && LONG ? 4 : 2 "blocks for each SM, at most, so that four share a tile"
-//! let     TWOS    = UNEVEN == 0 ? (WIDE && SHARED >= 2 ? 4 : 1) : SHARED >= 7 ? (CAUSAL ? 16 : 8) : WIDE ? (SHARED >= 4 ? 8 : 2) : SIZE == 128 ? (SHARED >= 3 && CAUSAL && LONG ? 8 : 4) : CAUSAL == 0 ? 4 : SHARED > 4 ? 8 : SHARED == 4 ? 2 : 4 "likewise for two"
+//! let     FOURS   = UNEVEN == 0 ? (SHARED >= 8 ? 2 : 1) : STEEP && SHARED >= 7 && SIZE > 64 ? 8 : SHARED >= 7 && (CAUSAL || WIDE == 0) || STEEP && SIZE == 128 ? 4 : 2 "blocks for each SM, at most, so that four share a tile"
+//! let     TWOS    = UNEVEN == 0 ? (WIDE && SHARED >= 2 ? 4 : 1) : SHARED >= 7 ? (CAUSAL ? 16 : 8) : WIDE ? (SHARED >= 4 ? 8 : 2) : SIZE == 128 ? (STEEP && SHARED >= 3 ? 8 : 4) : CAUSAL == 0 || SHARED < 4 ? 4 : SHARED == 4 ? 2 : 8 "likewise for two"
 //! let     FOUR    = SHARED >= 4 && 4 * KEYS <= device.sm_count * FOURS
 //! let     TWO     = (SHARED >= 2 || SIZE == 128 && UNEVEN == 0) && 2 * KEYS <= device.sm_count * TWOS
 //! let     BLOCKS  = TILE == 96 ? 1 : EIGHT ? 8 : FOUR ? 4 : TWO ? 2 : 1 "that share a tile, so that all SMs have work"

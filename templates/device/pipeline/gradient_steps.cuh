@@ -51,23 +51,19 @@ class OwnSearch {
   template <class Work> __device__ auto steps(const Work& work, int head) const {
     return StepsOf<decltype(looks(work, head))>(looks(work, head));
   }
-  // Returns whether the tile behind this one sees any query of a step.
-  template <class Work> __device__ bool next_row_sees(const Work& work, int step, int head) const {
-    if (step >= work.end || work.first + Work::kRows >= work.keys) return false;
+  // Returns whether a tile sees any query of a step.
+  template <class Work> __device__ bool sees(const Work& work, int step, int head) const {
     const int first = step * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
-    const Work next = work.of_row(work.first / Work::kRows + 1);
-    return KeyTileMask<Work>{&hooks_, &next, head}(first, last).some;
+    return KeyTileMask<Work>{&hooks_, &work, head}(first, last).some;
   }
   // Returns how many tiles of keys before this one see any query of a step.
   template <class Work> __device__ int rank(const Work& work, const GradientStep& step) const {
     const int row = work.first / Work::kRows;
-    const int first = step.index() * Work::kStep, last = min(first + Work::kStep, work.queries) - 1;
     int rank = 0;
 #pragma unroll 1
     for (int begin = 0; begin < row; begin += 32) {
       const int r = begin + threadIdx.x % 32;
-      const Work other = work.of_row(min(r, row - 1));
-      const bool seen = KeyTileMask<Work>{&hooks_, &other, step.head}(first, last).some;
+      const bool seen = sees(work.of_row(min(r, row - 1)), step.index(), step.head);
       rank += __popc(__ballot_sync(0xffffffff, r < row && seen));
     }
     return rank;
@@ -90,9 +86,10 @@ template <class Work, class Search> __device__ inline bool heads_together(const 
   if constexpr (!kMaskSameForHeads || Work::kRows == 96) return false;
   if constexpr (Hooks::mask_reads && (HD > 128 || Work::kRagged)) return true;
   if (work.heads * gridDim.x * kBytes <= kRoom) return true;
-  const Work tile = work.of_row(ceil_div<u32>(work.keys, Work::kRows) / 4);
-  const int first = search.steps(tile, tile.head).next();
-  return first < 0 || !search.next_row_sees(tile, SeenStep::step(first) + 1, tile.head);
+  const int rows = ceil_div<u32>(work.keys, Work::kRows), row = rows / 4;
+  const Work tile = work.of_row(row);
+  const int first = search.steps(tile, work.head).next(), later = SeenStep::step(first) + 1;
+  return first < 0 || later >= work.end || row + 1 >= rows || !search.sees(work.of_row(row + 1), later, work.head);
 }
 
 // The steps of queries that see a tile of keys, from the last to the first: of all heads that share the keys each, so

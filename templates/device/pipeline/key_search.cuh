@@ -33,11 +33,8 @@ template <class Work> class KeySearch {
     else
       return own_.steps(work, head);
   }
-  __device__ bool next_row_sees(const Work& work, int step, int head) const {
-    if constexpr (kMaskFoundOnce)
-      return step < work.end && work.first + Work::kRows < work.keys && table_.has(work.row() + 1, step);
-    else
-      return own_.next_row_sees(work, step, head);
+  __device__ bool sees(const Work& work, int step, int head) const {
+    return kMaskFoundOnce ? table_.has(work.row(), step) : own_.sees(work, step, head);
   }
   __device__ int rank(const Work& work, const GradientStep& step) const {
     return kMaskFoundOnce ? table_.rows_with(step.index(), work.row()) : own_.rank(work, step);
