@@ -191,11 +191,10 @@ def timed(compare, torch, options, entries, flush):
     return [(kernel.config, time) for kernel, time in zip(ours, times)], dict(zip(peers, times[len(ours):]))
 
 
-def backward_kernels(compare, options, entries, tensors, size, scalars=None):
+def backward_kernels(compare, options, entries, tensors, scalars):
     """Runs the forward pass, and returns attention_backward of each entry, alone and with attention_delta before it."""
     def kernel(entry):
-        values = {"scale": size ** -0.5, **(scalars or {})}
-        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, values)
+        return compare.Kernel(entry["plan"], os.path.join(options.folder, entry["cubin"]), tensors, scalars)
     kernel(entries[0]["forward"])()
     first, kernels = kernel(entries[0]["delta"]), [kernel(entry) for entry in entries]
 
@@ -278,7 +277,7 @@ def timed_backward(compare, torch, options, entries, flush):
     tensors = {name: tensor.view(-1, *tensor.shape[2:]) for name, tensor in tensors.items()} | {"L": log_sums, "DELTA": delta}
     made = [tensors[name] for name in ("DQ", "DK", "DV")]
 
-    kernels, pairs = backward_kernels(compare, options, entries, tensors, size)
+    kernels, pairs = backward_kernels(compare, options, entries, tensors, {"scale": size ** -0.5})
     names = {"cuDNN": torch.nn.attention.SDPBackend.CUDNN_ATTENTION, "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION}
     inputs, peers = [tensor.requires_grad_() for tensor in (q, k, v)], {}
 
@@ -311,7 +310,7 @@ def timed_ragged_backward(compare, torch, options, entries, flush):
     log_sums, delta = (torch.empty(heads, total, device="cuda") for _ in range(2))
     tensors = {"Q": q, "K": k, "V": v, "CU": starts, "CUK": starts, "O": torch.empty_like(q), "DO": do, "L": log_sums, "DELTA": delta,
                **dict(zip(("DQ", "DK", "DV"), made))}
-    kernels, pairs = backward_kernels(compare, options, entries, tensors, size)
+    kernels, pairs = backward_kernels(compare, options, entries, tensors, {"scale": size ** -0.5})
     parts = [tensor.split(lengths) for tensor in (q, k, v, do)]
     peers = {}
     for name, (call, inputs) in ragged_peers(torch, problem, parts).items():

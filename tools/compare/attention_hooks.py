@@ -135,14 +135,15 @@ def measured(compare, torch, flex, options, name, entries, flush):
         bits_made, blocks_made = compare.alternate([kernel(entries[0]["mask"]), blocks_of_peer], options.rounds, flush)
         options.masks.append(f"{name}: attention_mask {bits_made * 1e3:.1f} us, create_block_mask {blocks_made * 1e3:.1f} us")
     compiled = torch.compile(flex.flex_attention, dynamic=False)
-    inputs = [x.requires_grad_(backward) for x in inputs]
+    for tensor in inputs:
+        tensor.requires_grad_(backward)
 
     def attend():
         return compiled(*inputs, score_mod=score, block_mask=block_mask, enable_gqa=kv_heads != HEADS)
     all_ours = [*entries, entries[0] | entries[0]["causal"]]
     if backward:
         torch._functorch.config.donated_buffer = False  # which would forbid the peer's second backward pass
-        kernels, calls = attention.backward_kernels(compare, options, all_ours, tensors, SIZE, scalars)
+        kernels, calls = attention.backward_kernels(compare, options, all_ours, tensors, scalars)
         peer = functools.partial(torch.autograd.grad, attend(), inputs, gradient, retain_graph=True)
         attention.compare_gradients(compare, torch, entries, calls, made, [x[0].float() for x in peer()])
     else:
