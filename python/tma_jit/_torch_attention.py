@@ -170,7 +170,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool
     from its text, or given as `score_gradient`. `sink` is a score of each head of a sequence that takes weight and has no value.
 
     Tensors whose heads lie within tokens, [sequences, tokens, heads, elements].transpose(1, 2), are read where they are, and the
-    result and their gradients lie likewise.
+    result and the gradients lie likewise.
     """
     texts = {"mask": mask, "score": score, "score_gradient": score_gradient}
     heads = q.shape[-3] if q.dim() > 2 else 1

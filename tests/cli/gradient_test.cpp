@@ -271,14 +271,14 @@ TEST_CASE("blocks share a tile of keys by heads or by steps, with the same gradi
   };
   CHECK(with({"HD=128", "CAUSAL=1"}).out.find("SPLIT=4") != std::string::npos);
   CHECK(planned({"HEADS=28", "KV_HEADS=28", "M=4096", "N=4096", "HD=128"}).out.find("SPLIT=1") != std::string::npos);
-  const auto batch = [&](const char* length, Words more) {  // of 16384 tokens
-    more.insert(more.begin(), {"KV_HEADS=64", "HEADS=256", length, std::string("N=") + (length + 2)});
+  const auto batch = [&](const std::string& length, Words more) {  // eight sequences of 32 heads that share 8 of keys
+    more.insert(more.begin(), {"KV_HEADS=64", "HEADS=256", "M=" + length, "N=" + length});
     return planned(more).out;
   };
-  CHECK(batch("M=2048", {"HD=128", "CAUSAL=1"}).find("SPLIT=1") != std::string::npos);
-  CHECK(batch("M=512", {"HD=256", "CAUSAL=1"}).find("SPLIT=2") != std::string::npos);
-  CHECK(batch("M=512", {"HD=256", "--hook", "mask=k <= q"}).find("SPLIT=2") != std::string::npos);
-  CHECK(batch("M=512", {"HD=64", "CAUSAL=1"}).find("SPLIT=1") != std::string::npos);
+  CHECK(batch("2048", {"HD=128", "CAUSAL=1"}).find("SPLIT=1") != std::string::npos);
+  CHECK(batch("512", {"HD=256", "CAUSAL=1"}).find("SPLIT=2") != std::string::npos);
+  CHECK(batch("512", {"HD=256", "--hook", "mask=k <= q"}).find("SPLIT=2") != std::string::npos);
+  CHECK(batch("512", {"HD=64", "CAUSAL=1"}).find("SPLIT=1") != std::string::npos);
   const char* refused =
       "tiles are shared whose results are stored from registers, by heads, or by steps if all see them";
   CHECK(with({"HD=192", "VD=128", "TILE=96", "SPLIT=2"}).err.find(refused) != std::string::npos);

@@ -139,6 +139,9 @@ def test_attention_by_tokens():
             made = same_attention(lambda *x: operators.attention(*x, **read), lambda *x: by_heads(*x, **read), inputs,
                                   f"{sequences}, {name}")
             check(made.transpose(1, 2).is_contiguous(), f"with gradients: {made.stride()}")
+            leaves = [x.detach().requires_grad_() for x in inputs]
+            gradients = torch.autograd.grad(operators.attention(*leaves, **read).sum(), leaves)
+            check(all(x.transpose(1, 2).is_contiguous() for x in gradients), f"gradients: {[x.stride() for x in gradients]}")
             with torch.no_grad():
                 where = operators.attention(*inputs, **read)
             check(where.transpose(1, 2).is_contiguous() and torch.equal(where, made), f"{sequences}, {name}: {where.stride()}")
